@@ -2,7 +2,7 @@
 
 import golden
 import numpy as np
-from streams import below, example_key, philox, shuffle, unit
+from streams import below, donors, example_key, philox, shuffle, unit
 
 rng = np.random.default_rng(5)
 cases = []
@@ -30,14 +30,6 @@ def multipass(counts, id, seed, epoch):
     return shuffle(raw, votes(counts))[epoch % counts.sum()]
 
 
-def donors(ids, seed):
-    keys = np.array([example_key(id) for id in ids], dtype=np.uint64)
-    words = np.array([philox(seed, b"swap", [0, int(k), 0, 0]).random_raw() for k in keys])
-    donor = np.empty(len(ids), int)
-    donor[np.argsort(keys)] = np.argsort(words)
-    return donor
-
-
 def majority(counts, id, seed):  # ties=random
     best = np.flatnonzero(counts == counts.max())
     return best[below(philox(seed, b"ties", [0, example_key(id), 0, 0]), len(best))]
@@ -62,7 +54,12 @@ for seed, classes, most in [(0, 3, 4), (7, 10, 20), (2**64 - 5, 2, 300)]:
     case("deterministic", seed, ids, rows, lambda i, t: multipass(rows[i], ids[i], other, t))
     tied = np.minimum(rows, 1)
     case("majority:ties=random", seed, ids, tied, lambda i, t: majority(tied[i], ids[i], seed))
+    case("mixup", seed, ids, rows, lambda i, t: rows[i].argmax())
     p = np.round(rng.dirichlet(np.full(classes, 0.4), len(ids)), 4)  # sums to about 1
     case("sls", seed, ids, p, lambda i, t: sls_of_probabilities(p[i], ids[i], seed, t))
+
+# Samples have no epochs: the labels of each item, one per vote.
+cases.append({"delivery": "every_vote", "seed": 0, "ids": ids, "rows": rows, "epochs": [],
+              "labels": [votes(row).tolist() for row in rows]})
 
 golden.write("delivery.json", cases)

@@ -32,3 +32,11 @@ def shuffle(raw, items):  # Fisher-Yates from the end
 
 def unit(word):
     return (int(word) >> 11) / 2**53
+
+
+def donors(ids, seed):
+    keys = np.array([example_key(id) for id in ids], dtype=np.uint64)
+    words = np.array([philox(seed, b"swap", [0, int(k), 0, 0]).random_raw() for k in keys])
+    donor = np.empty(len(ids), int)
+    donor[np.argsort(keys)] = np.argsort(words)
+    return donor

@@ -25,6 +25,28 @@ def ece_width(f, y, bins):
     return sum((b == j).mean() * abs(f[b == j].mean() - y[b == j].mean()) for j in set(b))
 
 
+def debiased(f, y, parts):
+    """Each bin's gap less what normal noise of its standard error is expected to add, not below 0 in all."""
+    total = 0.0
+    for part in parts:
+        gaps = f[part] - y[part]
+        gap, error = abs(gaps.mean()), gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else 0.0
+        if error > 0:
+            t = gap / error
+            gap -= error * (np.sqrt(2 / np.pi) * np.exp(-t * t / 2) - 2 * t * scipy.stats.norm.sf(t))
+        total += len(gaps) / len(f) * gap
+    return max(total, 0.0)
+
+
+def bins_of_mass(f, bins):
+    return [part for part in np.array_split(np.argsort(f, kind="stable"), bins) if len(part)]
+
+
+def bins_of_width(f, bins):
+    b = np.minimum((f * bins).astype(int), bins - 1)
+    return [np.flatnonzero(b == j) for j in sorted(set(b))]
+
+
 def brier_parts(q, p, bins):
     """Murphy's parts for one class, and what bins of forecasts that differ leave over."""
     b = np.minimum((q * bins).astype(int), bins - 1)
@@ -64,8 +86,12 @@ def metrics(p, q, ln_q, label, bins=15):
         "accuracy_given": (predicted == label).mean(),
         "ece_mass": ece_mass(f, correct, bins),
         "ece_mass_human": ece_mass(f, human, bins),
+        "ece_mass_debiased": debiased(f, correct, bins_of_mass(f, bins)),
+        "ece_mass_debiased_human": debiased(f, human, bins_of_mass(f, bins)),
         "ece_width": ece_width(f, correct, bins),
         "ece_width_human": ece_width(f, human, bins),
+        "ece_width_debiased": debiased(f, correct, bins_of_width(f, bins)),
+        "ece_width_debiased_human": debiased(f, human, bins_of_width(f, bins)),
         "smooth_ece": smECE(f, correct),
         "smooth_ece_human": smECE(f, human),
         "classwise_ece": np.mean([ece_width(a, b, bins) for a, b in zip(q.T, onehot.T)]),

@@ -94,6 +94,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Cli::try_parse_from(arguments).unwrap_or_else(|error| ui::errors::exit_with_usage(&error));
     interrupt::running(true);
     let code = run(cli.command).unwrap_or_else(|error| ui::errors::report(&error));
+    if dissensus::store::has_read_older() {
+        ui::note(
+            "some of the store is from before its files were bound to their runs: that they belong \
+             together could not be checked",
+        );
+    }
     interrupt::running(false);
     code
 }

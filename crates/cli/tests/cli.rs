@@ -30,6 +30,7 @@ fn help() {
     snapshot!("help_inspect", "votes", "inspect", "--help");
     snapshot!("help_lint", "votes", "lint", "--help");
     snapshot!("help_convert", "votes", "convert", "--help");
+    snapshot!("help_targets", "votes", "targets", "--help");
     snapshot!("help_fetch", "data", "fetch", "--help");
 }
 
@@ -90,6 +91,51 @@ fn inspect() {
         "--top",
         "0"
     );
+}
+
+#[test]
+fn targets() {
+    snapshot!("targets", "votes", "targets", "votes.csv");
+    let fitted = ["votes", "targets", "votes.csv", "--target", "dawid_skene"];
+    insta::assert_snapshot!("targets_fitted", show(&dissensus(&fitted)));
+    let json = dissensus(&[&fitted[..], &["--json"]].concat());
+    let found: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(found["target"], "dawid_skene:iterations=100,tolerance=0.00001");
+    assert_eq!(found["converged"], true);
+    let steps = found["log_likelihoods"].as_array().unwrap();
+    assert_eq!(found["iterations"].as_u64().unwrap(), steps.len() as u64);
+    assert_eq!(found["log_likelihood"], *steps.last().unwrap());
+    let numbers = |value: &serde_json::Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+    };
+    let sums_to_one =
+        |row: &[f64]| assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{row:?}");
+    let priors = found["classes"].as_array().unwrap().iter().map(|c| c["prior"].as_f64().unwrap());
+    sums_to_one(&priors.collect::<Vec<_>>());
+    let people = found["annotators"].as_array().unwrap();
+    let names: Vec<&str> = people.iter().map(|who| who["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["ana", "ben", "cleo"]);
+    for who in people {
+        assert!((0.0..=1.0).contains(&who["accuracy"].as_f64().unwrap()), "{who}");
+        who["confusion"].as_array().unwrap().iter().for_each(|row| sums_to_one(&numbers(row)));
+    }
+    // The same targets as a file, and as `deliver` writes them.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("targets.csv");
+    let out = ["--out", file.to_str().unwrap()];
+    assert!(dissensus(&[&fitted[..], &out].concat()).status.success());
+    let deliver =
+        ["deliver", "--votes", "votes.csv", "--method", "soft", "--target", "dawid_skene"];
+    let written = std::fs::read(&file).unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&written),
+        String::from_utf8_lossy(&dissensus(&deliver).stdout)
+    );
+    let again = dissensus(&[&fitted[..], &out].concat());
+    assert!(!again.status.success(), "an existing file was replaced");
+    // A fit that is cut short says so.
+    let cut = dissensus(&["votes", "targets", "votes.csv", "--target", "dawid_skene:iterations=1"]);
+    assert!(show(&cut).contains("has not converged"), "{}", show(&cut));
 }
 
 #[test]

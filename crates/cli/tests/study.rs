@@ -526,6 +526,118 @@ fn halves_from_two_stores_make_the_whole() {
     assert!(!folder.path().join("new").exists());
 }
 
+/// Runs, results and files that somebody moved: numbers are of all that they say, or there are none.
+#[test]
+fn what_is_gone_or_of_another_is_said() {
+    let folder = lab();
+    let stages = "truth = {}\n[stages.geometry]\niterations = 2\nprobes = 2\nslices = []\n";
+    std::fs::write(folder.path().join("small.toml"), STUDY.replace("truth = {}\n", stages))
+        .unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let train = ["study", "run", "small.toml"];
+    let (report, pack) = (["report", "runs"], ["pack", "runs"]);
+    ends(0, &folder, &train);
+    ends(0, &folder, &report);
+    let whole = findings(&folder, "runs-report");
+    let refused = |arguments: &[&str], wanted: &str| {
+        let text = show(&ends(2, &folder, arguments));
+        assert!(text.contains(wanted), "{arguments:?}: {text}");
+        assert!(text.contains("hint: "), "{arguments:?}: {text}");
+    };
+    let runs: Vec<_> = std::fs::read_dir(path("runs/runs")).unwrap().collect();
+    let runs: Vec<_> = runs.into_iter().map(|run| run.unwrap().path()).collect();
+    let id = |at: usize| runs[at].file_name().unwrap().to_str().unwrap().to_owned();
+
+    // A run: it is trained again, and nothing is told without it.
+    std::fs::rename(&runs[0], path("aside")).unwrap();
+    let gone = format!("what is gone: run {}", id(0));
+    refused(&report, &gone);
+    refused(&pack, &gone);
+    assert_eq!(findings(&folder, "runs-report"), whole);
+    ends(0, &folder, &train);
+    ends(0, &folder, &report);
+    assert_eq!(findings(&folder, "runs-report"), whole);
+
+    // The weights of another run.
+    let best = runs[0].join("best.safetensors");
+    let own = std::fs::read(&best).unwrap();
+    std::fs::copy(runs[1].join("best.safetensors"), &best).unwrap();
+    refused(&["geometry", &id(0), "--store", "runs"], "best.safetensors is damaged");
+    std::fs::write(&best, own).unwrap();
+
+    // What a stage found of a run: of another, or gone. With the weights, it is found again.
+    let stages = std::fs::read_dir(path("runs/studies/small/stages")).unwrap();
+    let stages = stages.map(|stage| stage.unwrap().path());
+    let geometry = stages.into_iter().find(|stage| stage.to_string_lossy().contains("geometry-"));
+    let geometry = geometry.unwrap();
+    let found = |at: usize, end: &str| geometry.join(format!("{}.json{end}", id(at)));
+    for end in ["", ".made"] {
+        std::fs::copy(found(1, end), found(0, end)).unwrap();
+    }
+    refused(&report, "it was computed as stages/geometry-");
+    ends(0, &folder, &train);
+    ends(0, &folder, &report);
+    assert_eq!(findings(&folder, "runs-report"), whole);
+    ends(0, &folder, &[&train[..], &["--drop-weights"]].concat());
+    std::fs::rename(&geometry, path("aside-stage")).unwrap();
+    for arguments in [&report[..], &pack, &train] {
+        refused(arguments, "what is gone: ");
+    }
+    std::fs::rename(path("aside-stage"), &geometry).unwrap();
+    ends(0, &folder, &report);
+    assert_eq!(findings(&folder, "runs-report"), whole);
+
+    // Another study's file under this one's name, and this one's with other settings.
+    let toml = path("runs/studies/small/study.toml");
+    let own = std::fs::read(&toml).unwrap();
+    let less = STUDY.replace("\"small\"", "\"other\"").replace("seeds = 2", "seeds = 1");
+    for (text, wanted) in
+        [(less.clone(), "made by another one"), (less, "it is of the study other")]
+    {
+        let about = path("runs/studies/small/about.json");
+        if wanted.starts_with("it is") {
+            std::fs::remove_file(about).unwrap();
+        }
+        std::fs::write(&toml, dissensus::store::sealed(&text)).unwrap();
+        refused(&report, wanted);
+    }
+    std::fs::write(&toml, own).unwrap();
+    ends(0, &folder, &report);
+    assert_eq!(findings(&folder, "runs-report"), whole);
+
+    // Something else where a run should be.
+    std::fs::rename(&runs[1], path("aside-run")).unwrap();
+    std::fs::write(&runs[1], "x").unwrap();
+    refused(&["runs", "show", &id(1), "--store", "runs"], "is a file, where the folder of a run");
+    for arguments in [&report[..], &pack] {
+        let text = show(&ends(2, &folder, arguments));
+        assert!(text.contains("is a file, where the folder of a run should be"), "{text}");
+    }
+    std::fs::remove_file(&runs[1]).unwrap();
+    std::fs::rename(path("aside-run"), &runs[1]).unwrap();
+
+    // Removed on purpose, it is missing and not gone.
+    ends(0, &folder, &["runs", "rm", &id(1), "--store", "runs"]);
+    let text = show(&ends(0, &folder, &report));
+    assert!(text.contains("1 are not finished"), "{text}");
+}
+
+/// What cannot be checked in a store of the first version is said, once.
+#[test]
+fn older_stores_are_read_with_a_note() {
+    let pack = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/same-target-cifar10n/runs.pack");
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [&["unpack", pack, "--store", "old"][..], &["runs", "list", "--store", "old"]]
+    {
+        let text = show(&ends(0, &folder, arguments));
+        assert_eq!(text.matches("from before its files were bound").count(), 1, "{text}");
+    }
+    let folder = lab();
+    ends(0, &folder, &["study", "run", "small.toml", "--seeds", "1"]);
+    let text = show(&ends(0, &folder, &["runs", "list"]));
+    assert!(!text.contains("from before"), "{text}");
+}
+
 /// Ctrl-C in the middle: what is done stays, and the same command goes on.
 #[cfg(unix)]
 #[test]

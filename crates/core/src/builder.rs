@@ -194,6 +194,13 @@ impl TableBuilder {
         found
     }
 
+    /// The labels that are written with spaces around them.
+    pub fn spaced(&self) -> impl Iterator<Item = &str> {
+        (0..self.labels.len())
+            .filter_map(|at| self.labels.get(at))
+            .filter(|label| label.trim() != *label)
+    }
+
     /// The classes that were declared.
     pub fn declared(&self) -> Option<&ClassSet> {
         self.declared.as_ref()

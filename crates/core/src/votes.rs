@@ -73,7 +73,7 @@ impl Votes {
     }
 
     /// The votes on the items at these places.
-    pub(crate) fn select(&self, places: &[usize]) -> Self {
+    pub fn select(&self, places: &[usize]) -> Self {
         fn pick<T: Copy>(from: &[T], ranges: &[std::ops::Range<usize>]) -> Vec<T> {
             ranges
                 .iter()

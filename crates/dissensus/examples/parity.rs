@@ -41,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let models = read_predictions(&votes, &files, |_| Default::default())?;
 
     let metrics = vec!["all".to_owned()];
-    let options = ScoreOptions { metrics, replicates: 100, seed: 3, ..ScoreOptions::default() };
+    let options =
+        ScoreOptions { metrics, replicates: Some(100), seed: 3, ..ScoreOptions::default() };
     let scores = evaluate(&votes, &models[0], &options)?.score_by_entropy(4, &options, &Silent)?;
     let all: Vec<usize> = (0..votes.len()).collect();
     let allowed = ceiling(&votes, &all, 5, &options)?;

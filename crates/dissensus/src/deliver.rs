@@ -65,7 +65,8 @@ impl DeliverOptions {
     }
 
     fn target_of<'a>(&self, votes: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
-        self.target.as_ref().map_or(Ok(Cow::Borrowed(votes)), |target| target.estimate(votes))
+        let Some(target) = &self.target else { return Ok(Cow::Borrowed(votes)) };
+        Ok(target.estimate(votes)?.targets)
     }
 }
 
@@ -93,8 +94,8 @@ pub fn deliver(
     delivery.require(votes.scale())?;
     let estimated = options.estimate(votes)?;
     let prepared = Arc::new(delivery.prepare(&Source::new(&estimated)?, options.seed)?);
-    let (items, classes) = (estimated.items().clone(), estimated.classes().clone());
-    Ok(Delivered { prepared, items, classes })
+    let (items, annotators) = (estimated.items().clone(), estimated.annotators().clone());
+    Ok(Delivered { prepared, items, annotators, classes: estimated.classes().clone() })
 }
 
 /// The file forms that labels are written in.
@@ -102,7 +103,8 @@ pub fn deliver(
 pub enum LabelFile {
     /// A row for each epoch and item.
     Csv,
-    /// One array: epochs × items, items × classes, or epochs × items × classes.
+    /// One array: epochs × items, items × classes, epochs × items × classes, or samples × 2: the
+    /// numbers of the item and the label, and where it is known the annotator's.
     Npy,
 }
 
@@ -121,6 +123,7 @@ impl LabelFile {
 pub struct Delivered {
     prepared: Arc<Prepared>,
     items: Ids,
+    annotators: Ids,
     classes: ClassSet,
 }
 
@@ -133,6 +136,11 @@ impl Delivered {
     /// The items, in the order of rows.
     pub fn items(&self) -> &Ids {
         &self.items
+    }
+
+    /// The annotators that samples name, by their numbers.
+    pub fn annotators(&self) -> &Ids {
+        &self.annotators
     }
 
     /// The classes, in the order of columns and label numbers.
@@ -175,6 +183,20 @@ impl Delivered {
                 writeln!(out, "epoch,item,{names}")?;
                 self.each_targets(epochs, |epoch, rows| table(&format!("{epoch},"), rows, out))
             }
+            Delivers::Samples => {
+                let Some(samples) = self.prepared.samples() else { return Ok(()) };
+                let who = samples.annotators.as_deref();
+                writeln!(out, "item,{}label", if who.is_some() { "annotator," } else { "" })?;
+                for (at, (&place, &label)) in samples.places.iter().zip(&samples.labels).enumerate()
+                {
+                    write!(out, "{},", csv_cell(self.items.name(place as usize)))?;
+                    if let Some(who) = who {
+                        write!(out, "{},", csv_cell(self.annotators.name(who[at] as usize)))?;
+                    }
+                    writeln!(out, "{}", csv_cell(self.classes.name(label)))?;
+                }
+                Ok(())
+            }
             Delivers::Labels => {
                 writeln!(out, "epoch,item,label")?;
                 self.each_labels(epochs, |epoch, labels| {
@@ -200,6 +222,17 @@ impl Delivered {
                 let mut array = ArrayWriter::<f64, _>::new(out, &[count, items, classes])?;
                 self.each_targets(epochs, |_, rows| array.push(rows))?;
                 array.finish()
+            }
+            Delivers::Samples => {
+                let Some(samples) = self.prepared.samples() else { return Ok(()) };
+                let columns = 2 + usize::from(samples.annotators.is_some());
+                let mut cells = Vec::with_capacity(samples.labels.len() * columns);
+                for (at, (&place, &label)) in samples.places.iter().zip(&samples.labels).enumerate()
+                {
+                    cells.extend([place, u32::from(label)]);
+                    cells.extend(samples.annotators.as_ref().map(|who| who[at]));
+                }
+                write_array(out, &[samples.labels.len(), columns], &cells)
             }
             Delivers::Labels => {
                 let mut array = ArrayWriter::<u16, _>::new(out, &[count, items])?;

@@ -54,6 +54,7 @@
 //! everything that is not a verb.
 
 mod advice;
+pub mod aggregation;
 mod blends_files;
 mod buckets;
 mod causes;

@@ -32,6 +32,8 @@ pub struct WrittenReport {
     pub missing: usize,
     /// Finished runs that a stage has no results of, by stage.
     pub unexamined: Vec<(String, usize)>,
+    /// How many of these have no weights, so that there will be none.
+    pub without_weights: Vec<(String, usize)>,
 }
 
 /// The tables of a book, and what is wrong with those that cannot be made.
@@ -60,6 +62,7 @@ pub fn write(
     let results = plan.result_files(&gathered, &environment())?;
     let (failed, missing) = (gathered.collected.failed.len(), gathered.collected.missing);
     let unexamined = gathered.collected.unexamined.clone().into_iter().collect();
+    let without_weights = gathered.collected.without_weights.clone().into_iter().collect();
     // Everything is read before anything is written: what vanishes meanwhile changes no file.
     let book = plan.book_of(gathered, &results.about)?;
     let stored = match results.write(&store.study(&plan.study().name)?) {
@@ -106,6 +109,7 @@ pub fn write(
         failed,
         missing,
         unexamined,
+        without_weights,
     })
 }
 

@@ -7,12 +7,12 @@ use dissensus_inputs::WITH_IMAGES;
 use dissensus_io::FileError;
 use dissensus_report::book::Chosen;
 use dissensus_sources::{LoadContext, fetch_named};
-use dissensus_store::{Store, Which};
+use dissensus_store::{Store, StoreError, Which};
 use dissensus_studies::{
     Examined, Finals, Gathered, Job, Plan, PlanOptions, Shard, Shares, StageContext, Study,
     StudyError, Undecided, distinct, files,
 };
-use dissensus_train::{EndedJob, RunJob};
+use dissensus_train::{EndedJob, JobOutcome, RunJob};
 use serde_json::Value;
 
 use crate::buckets::SharedStudy;
@@ -46,7 +46,15 @@ pub fn stored(store: &Store, study: Option<&str>) -> Result<Study, Error> {
     let Some(text) = folder.read_text(files::STUDY)? else {
         return Err(Error::NoStudy { store: path(), name, known });
     };
-    Ok(Study::parse_stored(&text, &folder.path().join(files::STUDY).display().to_string())?)
+    let path = folder.path().join(files::STUDY);
+    let found = Study::parse_stored(&text, &path.display().to_string())?;
+    match found.name == name {
+        true => Ok(found),
+        false => {
+            let reason = format!("it is of the study {}", found.name);
+            Err(StoreError::Foreign { path, reason }.into())
+        }
+    }
 }
 
 /// A study with its data, which are downloaded first where the context says so.
@@ -111,6 +119,11 @@ fn conclude(
 ) -> Result<StudyOutcome, Error> {
     let examined = examine(plan, context, None)?;
     let results = plan.gather(&context.store)?;
+    let is_done = |run: &&EndedJob| matches!(run.outcome, JobOutcome::Finished { .. });
+    let gone = results.gone(ended.iter().filter(is_done).map(|run| &*run.id));
+    if !gone.is_empty() {
+        return Err(StoreError::Less { study: plan.study().name.clone(), gone }.into());
+    }
     let files = plan.result_files(&results, &environment())?;
     files.write(&context.store.study(&plan.study().name)?)?;
     Ok(StudyOutcome { ended, examined, results, about: files.about, all_pushed: true })

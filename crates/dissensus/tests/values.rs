@@ -213,7 +213,7 @@ fn use_it(table: &VoteTable) {
         let target: Target = target.name.parse().unwrap();
         let estimated = target.estimate(table);
         assert!(one_label || estimated.is_err());
-        estimated.map(|estimated| estimated.distributions()).ok();
+        estimated.map(|estimated| estimated.targets.distributions()).ok();
     }
     for entry in DELIVERIES {
         let delivered = deliver(table, &entry.name.parse().unwrap(), &DeliverOptions::default());
@@ -224,7 +224,7 @@ fn use_it(table: &VoteTable) {
     }
     Source::new(table).map(|source| source.select(&[0, 0]).map(|some| some.distributions())).ok();
     subset::entropy_bins(table, &subset::EntropyBins::default()).ok();
-    let options = ScoreOptions { replicates: 0, ..ScoreOptions::default() };
+    let options = ScoreOptions { replicates: Some(0), ..ScoreOptions::default() };
     let all: Vec<usize> = (0..table.len()).collect();
     let limits = ceiling(table, &all, 1, &options);
     assert!(one_label || limits.is_err());

@@ -346,7 +346,7 @@ impl Material {
             visits: &self.visits,
             batch: BATCH,
             rate: 0.002,
-            targets,
+            samples: targets.into(),
             shifts: Some(&self.shifts),
             mixture: mixed.then_some(mixture),
             mode: Mode::Train,

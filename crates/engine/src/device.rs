@@ -104,7 +104,7 @@ impl Dataset {
     }
 }
 
-/// What the loss sees, by row of the data set.
+/// What the loss sees, by row of the data set (or by sample, see [`Samples`]).
 #[derive(Clone, Copy, Debug)]
 pub enum Targets<'a> {
     /// One class a row.
@@ -142,6 +142,43 @@ impl Targets<'_> {
             Targets::Distributions(_) => Ok(()),
             Targets::Drawn(votes, _) => votes.check(rows, examples, classes),
         }
+    }
+}
+
+/// What an epoch visits: rows of the data set with a target each or, where `rows` is given, samples
+/// with a row and a target each, so that a row may be visited several times with different targets.
+#[derive(Clone, Copy, Debug)]
+pub struct Samples<'a> {
+    /// The row of each sample; `None` where sample i is row i.
+    pub rows: Option<&'a [u32]>,
+    /// What the loss sees, by sample.
+    pub targets: Targets<'a>,
+}
+
+impl<'a> From<Targets<'a>> for Samples<'a> {
+    /// Every row of the data set is one sample.
+    fn from(targets: Targets<'a>) -> Self {
+        Self { rows: None, targets }
+    }
+}
+
+impl Samples<'_> {
+    /// The row of the data set that a visit is to.
+    pub(crate) fn row(&self, visit: u32) -> u32 {
+        self.rows.map_or(visit, |rows| rows[visit as usize])
+    }
+
+    /// Checks that what is visited has rows and targets.
+    pub(crate) fn check(
+        &self,
+        visits: &[u32],
+        examples: usize,
+        classes: usize,
+    ) -> Result<(), EngineError> {
+        let samples = self.rows.map_or(examples, <[u32]>::len);
+        check_rows(visits, samples)?;
+        check_rows(self.rows.unwrap_or_default(), examples)?;
+        self.targets.check(visits, samples, classes)
     }
 }
 
@@ -263,14 +300,14 @@ pub struct Epoch<'a> {
     pub number: u64,
     /// The seed of dropout.
     pub seed: u64,
-    /// Rows of the data set, in the order in which they are visited.
+    /// Samples (see there), in the order in which they are visited.
     pub visits: &'a [u32],
     /// Visits in a batch; the last may have fewer.
     pub batch: usize,
     /// The learning rate.
     pub rate: f64,
-    /// What the loss sees, by row of the data set.
-    pub targets: Targets<'a>,
+    /// What is visited, and what the loss sees of it.
+    pub samples: Samples<'a>,
     /// How images are moved, by visit; none where not asked for.
     pub shifts: Option<&'a [Shift]>,
     /// What is mixed with what; none where not asked for.

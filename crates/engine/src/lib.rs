@@ -22,7 +22,8 @@
 //!     let targets = Targets::Classes(&[0, 1]);
 //!     let (seed, visits, batch, rate) = (7, &[0, 1], 2, 0.1);
 //!     let (shifts, mixture, mode) = (None, None, Mode::Train);
-//!     runner.train(&Epoch { number, seed, visits, batch, rate, targets, shifts, mixture, mode })?;
+//!     let samples = targets.into();
+//!     runner.train(&Epoch { number, seed, visits, batch, rate, samples, shifts, mixture, mode })?;
 //! }
 //! let logits = runner.logits(&[0, 1])?;
 //! assert!(logits[0] > logits[1] && logits[2] < logits[3]);
@@ -57,7 +58,8 @@ pub use augment::Augment;
 pub use cpu::Cpu;
 pub use cuda::Cuda;
 pub use device::{
-    Dataset, Device, Epoch, Maps, Mode, Overlap, Precision, Runner, Settings, State, Weights,
+    Dataset, Device, Epoch, Maps, Mode, Overlap, Precision, Runner, Samples, Settings, State,
+    Weights,
 };
 pub use error::EngineError;
 pub use head::Head;

@@ -39,7 +39,7 @@ fn trained(
             visits: &rows,
             batch,
             rate: 0.05,
-            targets: Targets::Distributions(&table),
+            samples: Targets::Distributions(&table).into(),
             shifts: Some(&shifts),
             mixture: (number == 1).then_some(Mixture { lambda: &lambda, partner: &partner }),
             mode: Mode::Train,

@@ -1,6 +1,7 @@
 //! Models against each other on the same items; methods against each other over paired seeds.
 
 use dissensus_core::{Event, Progress, Unit};
+use dissensus_measure::intervals::difference_interval;
 use dissensus_measure::{Metric, Score};
 use dissensus_stats::adjust::Correction;
 use dissensus_stats::effect::{cohen_dz, rank_biserial};
@@ -26,8 +27,8 @@ pub struct ItemComparison {
     /// How the predictions of each model were read and matched, and how many are left out because
     /// another model does not predict the item.
     pub models: Vec<ModelReading>,
-    /// Bootstrap replicates.
-    pub replicates: usize,
+    /// Bootstrap replicates behind the intervals; `None` where these are in closed form.
+    pub replicates: Option<usize>,
     /// The seed of the bootstrap.
     pub seed: u64,
     /// Every other model and metric.
@@ -110,7 +111,7 @@ fn difference(
         high: None,
         d_z: None,
     };
-    if result.difference.is_none() || first.items.len() < 2 || options.replicates == 0 {
+    if result.difference.is_none() || first.items.len() < 2 || options.replicates == Some(0) {
         return Ok(result);
     }
     let per_item = metric.per_item.and_then(|of| Some((of(&a)?, of(&b)?)));
@@ -126,8 +127,9 @@ fn difference(
         (metric.compute)(&scorer).value
     };
     let of_rows = |rows: &[usize]| gap(value(first, rows), value(other, rows));
-    let drawn = options.interval(first.items.len(), gaps.as_deref(), of_rows)?;
-    (result.low, result.high) = (drawn.low, drawn.high);
+    let closed = || difference_interval(metric, &a, &b);
+    let found = options.interval(metric, closed, first.items.len(), gaps.as_deref(), of_rows)?;
+    (result.low, result.high) = found.map(|(low, high, _)| (low, high)).unzip();
     Ok(result)
 }
 

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use dissensus_core::{Scale, ScaleError, TieRule, VoteTable, thousands};
 use dissensus_labels::example_key;
 use dissensus_measure::{
-    Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
+    Interval as MetricInterval, Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score,
+    Scorer, Settings, Truth,
 };
 use dissensus_predictions::{
     AlignError, Aligned, ClassesMatched, Kind, Matched, Note, Predictions, align,
 };
 use dissensus_stats::StatsError;
 use dissensus_stats::bootstrap::{
-    BootstrapResult, BootstrapSettings, IntervalMethod, Plan, bootstrap, bootstrap_mean,
+    BootstrapSettings, IntervalMethod, Plan, bootstrap, bootstrap_mean,
 };
+use dissensus_stats::interval::Interval;
 use serde::Serialize;
 
 /// The metrics where none are named.
@@ -27,9 +29,6 @@ pub const DEFAULT_METRICS: [&str; 8] = [
     "smooth_ece",
     "entropy_spearman",
 ];
-
-/// Replicates of a metric that is computed again for each of them, at the most.
-const SET_REPLICATES: usize = 200;
 
 /// Metrics by name: [`DEFAULT_METRICS`] where none are named, every one for `all`.
 pub fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, ScoreError> {
@@ -58,8 +57,8 @@ pub struct ScoreOptions {
     pub ties: TieRule,
     /// Labels from elsewhere, for `accuracy_given`: one label per item.
     pub labels: Option<VoteTable>,
-    /// Bootstrap replicates behind an interval; 0 for no intervals.
-    pub replicates: usize,
+    /// Intervals by so many bootstrap replicates; 0 for no intervals, `None` for those in closed form.
+    pub replicates: Option<usize>,
     /// The seed of everything that is random.
     pub seed: u64,
 }
@@ -71,7 +70,7 @@ impl Default for ScoreOptions {
             settings: Settings::default(),
             ties: TieRule::default(),
             labels: None,
-            replicates: 2000,
+            replicates: None,
             seed: 0,
         }
     }
@@ -89,30 +88,43 @@ impl ScoreOptions {
         Ok(chosen.iter().try_for_each(|metric| metric.require(scale))?)
     }
 
-    /// An interval for a statistic of items: BCa where it is the mean of one value per item. A
-    /// property of a set is computed again for every replicate, of which there are fewer, and its
-    /// interval is read off by percentiles: BCa would leave out every item once.
+    /// The interval of a metric, or of a difference, of items: in closed form, or by resampling where replicates are asked
+    /// for. BCa where it is the mean of one value per item; what is computed again for every replicate is read off by
+    /// percentiles, as BCa would leave out every item once.
     pub(crate) fn interval(
         &self,
+        metric: &Metric,
+        closed: impl FnOnce() -> Result<Option<Interval>, StatsError>,
         items: usize,
         per_item: Option<&[f64]>,
         of_rows: impl Fn(&[usize]) -> Option<f64> + Sync,
-    ) -> Result<BootstrapResult, StatsError> {
-        let (replicates, seed) = (self.replicates, self.seed);
-        let all = BootstrapSettings { replicates, seed, ..BootstrapSettings::default() };
-        match per_item {
+    ) -> Result<Option<Limits>, StatsError> {
+        let replicates = match self.replicates {
+            Some(0) => return Ok(None),
+            _ if matches!(metric.interval, MetricInterval::Unknown(_)) => return Ok(None),
+            Some(replicates) => replicates,
+            None => {
+                let found = closed()?;
+                return Ok(found.map(|found| (found.low, found.high, found.method.name())));
+            }
+        };
+        let all = BootstrapSettings { replicates, seed: self.seed, ..BootstrapSettings::default() };
+        let (drawn, method) = match per_item {
             Some(values) => {
-                bootstrap_mean(values, &BootstrapSettings { method: IntervalMethod::Bca, ..all })
+                let settings = BootstrapSettings { method: IntervalMethod::Bca, ..all };
+                (bootstrap_mean(values, &settings)?, "bca")
             }
             None => {
-                let method = IntervalMethod::Percentile;
-                let replicates = replicates.min(SET_REPLICATES);
-                let settings = BootstrapSettings { replicates, method, ..all };
-                bootstrap(&Plan::Rows { n: items }, of_rows, &settings)
+                let settings = BootstrapSettings { method: IntervalMethod::Percentile, ..all };
+                (bootstrap(&Plan::Rows { n: items }, of_rows, &settings)?, "percentile")
             }
-        }
+        };
+        Ok(drawn.low.zip(drawn.high).map(|(low, high)| (low, high, method)))
     }
 }
+
+/// The ends of an interval, and how it was made.
+pub(crate) type Limits = (f64, f64, &'static str);
 
 /// Why predictions cannot be evaluated, scored or compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -511,7 +523,7 @@ mod tests {
             read_bytes(name, text.into(), &ReadOptions::default()).unwrap().remove(0)
         };
         let models = [read("x.csv", &["a", "b", "c"]), read("y.csv", &["d", "c", "b"])];
-        let options = ScoreOptions { replicates: 0, ..ScoreOptions::default() };
+        let options = ScoreOptions { replicates: Some(0), ..ScoreOptions::default() };
         let each: Vec<Evaluated> =
             models.iter().map(|model| evaluate(&table, model, &options).unwrap()).collect();
         let items = ItemOverlap::of(&each[0].items, &each[1].items);

@@ -15,8 +15,9 @@
 //! ```
 
 use dissensus_core::{Event, Progress, Silent, Unit, VoteTable};
+use dissensus_measure::intervals::interval;
 use dissensus_measure::slices::by_entropy;
-use dissensus_measure::{Judged, Metric, Note, Scorer, Value};
+use dissensus_measure::{Interval, Judged, Metric, Note, Scorer, Value};
 use dissensus_predictions::Predictions;
 use serde::{Serialize, Serializer};
 
@@ -33,8 +34,11 @@ pub struct MetricScore {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// How the interval was read off: `bca` or `percentile`.
+    /// How the interval was made: `hall` or `wilson` in closed form, `bca` or `percentile` of replicates.
     pub method: Option<&'static str>,
+    /// Why there is no interval although there could be one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_interval: Option<&'static str>,
     /// Why there is no number, or what must be said beside it.
     #[serde(serialize_with = "in_words")]
     pub note: Option<Note>,
@@ -137,8 +141,20 @@ fn metric_score(
     let part = scorer.judged();
     let Value { value, note } = (metric.compute)(scorer);
     let name = metric.about.name;
-    let mut score = MetricScore { metric: name, value, low: None, high: None, method: None, note };
-    if options.replicates == 0 || !value.is_some_and(f64::is_finite) || part.len() < 2 {
+    let mut score = MetricScore {
+        metric: name,
+        value,
+        low: None,
+        high: None,
+        method: None,
+        no_interval: None,
+        note,
+    };
+    if options.replicates == Some(0) || !value.is_some_and(f64::is_finite) || part.len() < 2 {
+        return Ok(score);
+    }
+    if let Interval::Unknown(why) = metric.interval {
+        score.no_interval = Some(why);
         return Ok(score);
     }
     let per_item = metric.per_item.and_then(|per_item| per_item(scorer));
@@ -146,9 +162,12 @@ fn metric_score(
         let some = part.select(rows).ok()?;
         (metric.compute)(&Scorer::new(&some, options.settings).ok()?).value
     };
-    let drawn = options.interval(part.len(), per_item.as_deref(), of_rows)?;
-    let method = if per_item.is_some() { "bca" } else { "percentile" };
-    (score.low, score.high, score.method) = (drawn.low, drawn.high, Some(method));
+    let closed = || interval(metric, scorer);
+    if let Some((low, high, method)) =
+        options.interval(metric, closed, part.len(), per_item.as_deref(), of_rows)?
+    {
+        (score.low, score.high, score.method) = (Some(low), Some(high), Some(method));
+    }
     Ok(score)
 }
 

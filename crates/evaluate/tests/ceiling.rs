@@ -14,7 +14,7 @@ fn the_ceiling_of_blends_is_near_the_scores_of_its_truth() {
         let settings = Settings { items: 2000, votes, annotators: 5000, ..Settings::default() };
         let blends = settings.check().unwrap().generate().unwrap();
         let metrics = ["kl", "entropy_spearman", "entropy_pearson"].map(String::from).to_vec();
-        let options = ScoreOptions { metrics, replicates: 0, ..ScoreOptions::default() };
+        let options = ScoreOptions { metrics, replicates: Some(0), ..ScoreOptions::default() };
         let all: Vec<usize> = (0..blends.len()).collect();
         let found = ceiling(blends.table(), &all, 10, &options).unwrap();
 

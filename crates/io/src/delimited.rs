@@ -23,6 +23,8 @@ pub struct Dialect {
     pub delimiter: u8,
     /// Whether the first row names the columns.
     pub header: bool,
+    /// Rows that stand before the table: titles, comments, the delimiter.
+    pub before: u64,
 }
 
 /// Delimiters that are tried, the commonest first.
@@ -37,7 +39,17 @@ pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
         Some(delimiter) => delimiter.0 == b' ',
         None => is_spaced(without_bom(&input.head), input.whole),
     };
-    let input = if spaced { one_space(input)? } else { input };
+    let mut input = if spaced { one_space(input)? } else { input };
+    let Preface { bytes, rows: before, delimiter: stated } = if options.header == Some(false) {
+        Preface::default()
+    } else {
+        preface(without_bom(&input.head), options)
+    };
+    if bytes > 0 {
+        let bom = input.head.len() - without_bom(&input.head).len();
+        input.head.drain(..bom + bytes);
+    }
+    let stated = options.delimiter.map(|delimiter| delimiter.0).or(stated);
     let body = without_bom(&input.head);
     if memchr::memchr(0, body).is_some() {
         let seen = "binary data that is no numpy, zip or Parquet file".to_owned();
@@ -52,9 +64,9 @@ pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
         }
         (true, _) => body,
     };
-    let delimiter = match options.delimiter {
+    let delimiter = match stated {
         _ if spaced => b' ',
-        Some(delimiter) => delimiter.0,
+        Some(delimiter) => delimiter,
         None => match guess_delimiter(complete) {
             Some(delimiter) => delimiter,
             None => match foreign::without_cells(complete) {
@@ -65,11 +77,24 @@ pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
             },
         },
     };
-    let first = sample(complete, delimiter);
+    let mut first = sample(complete, delimiter);
+    let two = second_header(&first, complete, delimiter).filter(|_| options.header.is_none());
+    let before = before + u64::from(two.is_some());
+    if let Some((names, bytes)) = two {
+        let bom = input.head.len() - without_bom(&input.head).len();
+        input.head.drain(..bom + bytes);
+        first.remove(0);
+        first[0] = names;
+    }
     let Some(head) = first.first() else {
         return Err(ReadError::new(name, Problem::Empty));
     };
-    let header = options.header.unwrap_or_else(|| looks_like_header(head));
+    let header = options.header.unwrap_or_else(|| looks_like_header(head, &first[1..]));
+    if header && head.len() > 1 && head.iter().all(|cell| in_single_quotes(cell)) {
+        let what = "the cells stand in single quotes (')".to_owned();
+        let remedy = Some("write the table with double quotes (\"), as CSV has them");
+        return Err(ReadError::new(name, Problem::NotRead { what, remedy }).row(before + 1));
+    }
     let columns: Vec<String> = if header {
         head.iter().map(|cell| cell.trim().to_owned()).collect()
     } else {
@@ -85,11 +110,11 @@ pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
         .enumerate()
         .skip(usize::from(header))
         .map(|(i, cells)| Row {
-            number: i as u64 + 1,
+            number: before + i as u64 + 1,
             cells: cells.into_iter().map(Value::String).collect(),
         })
         .collect();
-    let kind = TableKind::Delimited(Dialect { delimiter, header });
+    let kind = TableKind::Delimited(Dialect { delimiter, header, before });
     Ok(Table { kind, columns, sample, body: Body::Text(input) })
 }
 
@@ -230,8 +255,114 @@ impl Read for OneSpace {
     }
 }
 
-/// A header has no numbers in it and names everything (a first column of row numbers may be bare).
-fn looks_like_header(cells: &[String]) -> bool {
+/// What stands before a table.
+#[derive(Default)]
+struct Preface {
+    bytes: usize,
+    rows: u64,
+    /// The delimiter, where it is stated (`sep=;`, as Excel writes it).
+    delimiter: Option<u8>,
+}
+
+/// The delimiter, comments (`# …`) and titles (rows of one cell) that stand before a header.
+fn preface(body: &[u8], options: &SourceOptions) -> Preface {
+    const MOST: usize = 20;
+    let end = memchr::memchr(b'\n', body).map_or(body.len(), |at| at + 1);
+    let first = body[..end].trim_ascii();
+    if let [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter] = first {
+        return Preface { bytes: end, rows: 1, delimiter: Some(*delimiter) };
+    }
+    let stated = options.delimiter.map(|delimiter| delimiter.0);
+    let comments =
+        body.split_inclusive(|&b| b == b'\n').take(MOST).take_while(|line| line.starts_with(b"#"));
+    let comments: Vec<&[u8]> = comments.collect();
+    let bytes: usize = comments.iter().map(|line| line.len()).sum();
+    if bytes > 0
+        && let rest = &body[bytes..]
+        && let Some(delimiter) = stated.or_else(|| guess_delimiter(rest))
+    {
+        let width = |line: &[u8]| sample(line, delimiter).first().map_or(0, Vec::len);
+        let wanted = width(rest);
+        // A header may begin with `#` itself; it has as many cells as the rows below.
+        if wanted > 1 && comments.iter().all(|line| width(line) != wanted) {
+            return Preface { bytes, rows: comments.len() as u64, delimiter: None };
+        }
+    }
+    let Some(delimiter) = stated.or_else(|| guess_delimiter(body)) else {
+        return Preface::default();
+    };
+    let mut records = reader(body, delimiter).into_byte_records().map_while(Result::ok).take(MOST);
+    let filled = |record: &csv::ByteRecord| {
+        record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count()
+    };
+    let mut rows = 0;
+    while let Some(record) = records.next() {
+        let bytes = record.position().map_or(0, |position| position.byte() as usize);
+        let titles = rows > 0 && filled(&record) > 1;
+        if titles {
+            let cells: Vec<String> =
+                record.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
+            let width = record.len();
+            let rest: Vec<Vec<String>> = sample(&body[bytes..], delimiter).split_off(1);
+            let table = !rest.is_empty() && rest.iter().all(|row| row.len() == width);
+            return match table && looks_like_header(&cells, &rest) {
+                true => Preface { bytes, rows, delimiter: None },
+                false => Preface::default(),
+            };
+        }
+        if filled(&record) > 1 {
+            break;
+        }
+        rows += 1;
+    }
+    Preface::default()
+}
+
+/// The names of a table with two rows of headings (SurveyMonkey: questions, and below them their rows), and where
+/// the second row begins.
+fn second_header(
+    first: &[Vec<String>],
+    body: &[u8],
+    delimiter: u8,
+) -> Option<(Vec<String>, usize)> {
+    let [questions, parts, ..] = first else { return None };
+    let id: String = questions[0].chars().filter(char::is_ascii_alphabetic).collect();
+    if !id.eq_ignore_ascii_case("respondentid")
+        || !parts[0].trim().is_empty()
+        || parts.len() != questions.len()
+    {
+        return None;
+    }
+    let mut question = String::new();
+    let names = questions.iter().zip(parts).map(|(name, part)| {
+        if !name.trim().is_empty() {
+            question = name.trim().to_owned();
+        }
+        match part.trim() {
+            "" | "Response" | "Open-Ended Response" => question.clone(),
+            part => format!("{question} [{part}]"),
+        }
+    });
+    let names = names.collect();
+    let second = reader(body, delimiter).into_byte_records().map_while(Result::ok).nth(1)?;
+    Some((names, second.position()?.byte() as usize))
+}
+
+fn in_single_quotes(cell: &str) -> bool {
+    let cell = cell.trim();
+    cell.len() > 2 && cell.starts_with('\'') && cell.ends_with('\'')
+}
+
+/// Whether the first row names the columns: there are no numbers in it and it names everything (a first column of row
+/// numbers may be bare), or it has words where the other rows have numbers. Columns at the end that have neither a
+/// name nor cells do not count.
+fn looks_like_header(cells: &[String], rest: &[Vec<String>]) -> bool {
+    let empty = |c: usize| {
+        cells[c].trim().is_empty()
+            && rest.iter().all(|row| row.get(c).is_none_or(|cell| cell.trim().is_empty()))
+    };
+    let width = (0..cells.len()).rev().find(|&c| !empty(c)).map_or(cells.len(), |last| last + 1);
+    let cells = &cells[..width];
     let number = |cell: &String| cell.trim().parse::<f64>().is_ok();
     let named = cells.iter().skip(1).all(|cell| !cell.trim().is_empty());
     // Matrices may have numbered columns (0, 1, 2, …); then only the first cell is a word or empty.
@@ -245,7 +376,28 @@ fn looks_like_header(cells: &[String]) -> bool {
     // Classes that are numbers stand behind a name for ids, in any order.
     let classes: HashSet<i64> = numbered.iter().copied().collect();
     let of_classes = classes.len() > 1 && classes.len() == cells.len() - 1 && names_ids(&cells[0]);
-    named && (numbers == 0 || in_order || of_classes)
+    named && (numbers == 0 || in_order || of_classes || names_numbers(cells, rest))
+}
+
+/// Whether a column has a word in the first row and numbers in all others, and every name is there once.
+fn names_numbers(cells: &[String], rest: &[Vec<String>]) -> bool {
+    const ENOUGH: usize = 3;
+    let is_word = |cell: &str| cell.chars().filter(|c| c.is_alphabetic()).count() > 1;
+    let numbers = |c: usize| {
+        let column = || rest.iter().filter_map(|row| row.get(c)).map(|cell| cell.trim());
+        let filled = column().filter(|cell| !cell.is_empty());
+        filled.clone().count() >= ENOUGH
+            && filled.into_iter().all(|cell| cell.parse::<f64>().is_ok_and(f64::is_finite))
+    };
+    let own: HashSet<&str> = cells.iter().map(|cell| cell.trim()).collect();
+    let missing = |cell: &str| {
+        ["nan", "none", "null", "na", "inf"].contains(&cell.to_ascii_lowercase().as_str())
+    };
+    own.len() == cells.len()
+        && (0..cells.len()).any(|c| {
+            let cell = cells[c].trim();
+            is_word(cell) && !missing(cell) && cell.parse::<f64>().is_err() && numbers(c)
+        })
 }
 
 /// Whether a cell is a usual name for a column of ids.
@@ -292,7 +444,8 @@ pub fn rows(input: Input, dialect: Dialect, columns: &[String], limit: u64) -> R
         }
     }
     let records = Records::new(name, stream, dialect.delimiter, width, limit);
-    let records = records.skip_header(dialect.header).allow_short(may_lack(columns));
+    let records =
+        records.after(dialect.before).skip_header(dialect.header).allow_short(may_lack(columns));
     Box::new(records.map(|record| {
         record.map(|(number, cells)| Row {
             number,
@@ -347,6 +500,12 @@ impl Records {
         let reader = reader(limited, delimiter);
         let (number, skip, done, short) = (0, false, false, 0);
         Self { name, reader, since_record, quotes, record, width, number, limit, skip, done, short }
+    }
+
+    /// Numbers records as if so many stood before.
+    pub fn after(mut self, records: u64) -> Self {
+        self.number = records;
+        self
     }
 
     /// Passes over the first record if it is a header.
@@ -481,7 +640,7 @@ mod tests {
         for (text, delimiter, header) in cases {
             assert_eq!(
                 table(text).kind,
-                TableKind::Delimited(Dialect { delimiter, header }),
+                TableKind::Delimited(Dialect { delimiter, header, before: 0 }),
                 "{text}"
             );
         }
@@ -489,6 +648,32 @@ mod tests {
         let rows = table("  0  1 -1\n 12 1  0 \n").rows(&Limits::default());
         let cells: Vec<_> = rows.map(|row| row.unwrap().cells).collect();
         assert_eq!(cells, [["0", "1", "-1"], ["12", "1", "0"]]);
+    }
+
+    #[test]
+    fn what_stands_before_a_header_is_passed_over() {
+        for (text, columns) in [
+            ("sep=;\na;b\n1;2\n", vec!["a", "b"]),
+            ("# made by a tool\n# today\na,b\n1,2\n", vec!["a", "b"]),
+            ("# a,b\n1,2\n", vec!["# a", "b"]),
+            ("Export,,\n,,\na,b,c\n1,2,3\n", vec!["a", "b", "c"]),
+            ("Export\na,b,c\n1,2,3\n", vec!["a", "b", "c"]),
+            ("a,b,,\n1,x,,\n2,y,,\n", vec!["a", "b", "", ""]),
+            ("item,label,0\n1,x,5\n2,x,5\n3,y,5\n", vec!["item", "label", "0"]),
+            ("x,5,0\ny,2,1\nz,3,1\nw,3,1\n", vec!["#1", "#2", "#3"]),
+            (
+                "Respondent ID,When?,Rude?,\n,,A,B\n1,May,yes,no\n",
+                vec!["Respondent ID", "When?", "Rude? [A]", "Rude? [B]"],
+            ),
+        ] {
+            assert_eq!(table(text).columns, columns, "{text}");
+        }
+        let text = "sep=;\na;b\n1;2\n3;4;5\n";
+        assert_eq!(table(text).sample[0].number, 3);
+        assert_eq!(errors(text), ["x, row 4: 3 cells where 2 are expected: \"3,4,5\""]);
+        let single = Input::from_bytes("x", "'a','b'\n'1','2'\n".into()).unwrap();
+        let error = open(single, &SourceOptions::default()).err().unwrap();
+        assert!(error.to_string().contains("single quotes"), "{error}");
     }
 
     #[test]
@@ -527,7 +712,7 @@ mod tests {
     fn a_record_has_a_limit() {
         let text = format!("a,b\n1,2\n1,{}\n", "y".repeat(300_000));
         let input = Input::from_bytes("x", text.into()).unwrap();
-        let dialect = Dialect { delimiter: b',', header: true };
+        let dialect = Dialect { delimiter: b',', header: true, before: 0 };
         let last = rows(input, dialect, &["a".to_owned(), "b".to_owned()], 100_000)
             .last()
             .unwrap()

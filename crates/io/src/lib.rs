@@ -57,6 +57,8 @@ pub mod pickle;
 #[cfg(feature = "files")]
 pub mod python;
 #[cfg(feature = "files")]
+mod selection;
+#[cfg(feature = "files")]
 mod source;
 #[cfg(feature = "files")]
 mod table;
@@ -81,6 +83,8 @@ pub use lock::Lock;
 pub use output::{
     STORE_MARKER, check_output, check_output_folder, check_outside, store_around, write_output,
 };
+#[cfg(feature = "files")]
+pub use selection::{Condition, Selection};
 #[cfg(feature = "files")]
 pub use source::Source;
 #[cfg(feature = "files")]

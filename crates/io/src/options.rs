@@ -42,6 +42,7 @@ options! {
     Counts "counts" "The columns that hold numbers of votes, one per class.",
     OneHot "one_hot" "The columns of 0 and 1, one per class, in a table with one row per vote.",
     Ignore "ignore" "Columns that are left out.",
+    Rows "rows" "The rows that are read: those with a value in a column.",
     Classes "classes" "The classes and their order.",
     Missing "missing" "Values that mean \"no vote\".",
     Scale "scale" "What the classes are to each other: nominal, ordinal or multilabel.",

@@ -29,6 +29,55 @@ pub fn list(text: &str) -> Result<Vec<Value>, Problem> {
     }
 }
 
+/// The entries of a dictionary or of a `Counter`; nothing where the text is none.
+pub fn dictionary(text: &str) -> Option<Vec<(Value, Value)>> {
+    if let Ok(Value::Object(map)) = crate::json::parse(text.as_bytes()) {
+        return Some(map.into_iter().map(|(key, value)| (Value::String(key), value)).collect());
+    }
+    let inner =
+        ["Counter(", "OrderedDict(", "dict("].iter().find_map(|start| text.strip_prefix(start));
+    let text = match inner {
+        Some(inner) => inner.strip_suffix(')')?,
+        None => text,
+    };
+    let mut parser = Parser { text, at: 0 };
+    let mut entries = Vec::new();
+    if !parser.space().eat('{') {
+        return None;
+    }
+    while !parser.space().eat('}') {
+        let key = parser.value(1)?;
+        if !parser.space().eat(':') {
+            return None;
+        }
+        entries.push((key, parser.space().value(1)?));
+        if !parser.space().eat(',') && !parser.rest().starts_with('}') {
+            return None;
+        }
+    }
+    parser.space().rest().is_empty().then_some(entries)
+}
+
+/// The entries of an array as numpy prints it, without commas: `[0 1 1]`, `['a' 'b']`.
+pub fn printed_array(text: &str) -> Option<Vec<Value>> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?.trim();
+    if inner.contains([',', '[', ']']) || inner.is_empty() {
+        return None;
+    }
+    let mut parser = Parser { text: inner, at: 0 };
+    let quoted = inner.starts_with(['\'', '"']);
+    let mut entries = Vec::new();
+    while !parser.space().rest().is_empty() {
+        let value = parser.value(DEEPEST)?;
+        let apart = parser.rest().is_empty() || parser.rest().starts_with(char::is_whitespace);
+        if !apart || value.is_string() != quoted {
+            return None;
+        }
+        entries.push(value);
+    }
+    Some(entries)
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -98,7 +147,8 @@ impl<'a> Parser<'a> {
 
     /// A number or a name, up to the next comma, bracket or space.
     fn word(&mut self) -> Option<Value> {
-        let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ']' | ')' | '[' | '(');
+        let ends =
+            |c: char| c.is_whitespace() || matches!(c, ',' | ']' | ')' | '[' | '(' | ':' | '}');
         let word = self.rest().split(ends).next()?;
         let value = match word {
             "None" | "nan" | "NaN" | "null" => Value::Null,
@@ -182,6 +232,36 @@ mod tests {
             assert_eq!(error, wanted);
         }
         assert!(list(&"[".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn dictionaries_and_printed_arrays() {
+        let pair = |key: &str, n: i64| (Value::from(key), Value::from(n));
+        for text in [
+            "{'a': 2, \"b\": 1}",
+            "Counter({'a': 2, 'b': 1})",
+            "{\"a\": 2, \"b\": 1}",
+            "{'a':2,'b':1,}",
+        ] {
+            assert_eq!(dictionary(text), Some(vec![pair("a", 2), pair("b", 1)]), "{text}");
+        }
+        assert_eq!(dictionary("{}"), Some(Vec::new()));
+        for text in [
+            "{'a'}",
+            "{'a': 1 'b': 2}",
+            "{'a': 1",
+            "{'a': 1}}",
+            "[1]",
+            "Counter({'a': 1}",
+            "{'a': f(1)}",
+        ] {
+            assert_eq!(dictionary(text), None, "{text}");
+        }
+        assert_eq!(printed_array("[0 1\n 1]"), Some(vec![0.into(), 1.into(), 1.into()]));
+        assert_eq!(printed_array("['a b' 'c']"), Some(vec!["a b".into(), "c".into()]));
+        for text in ["['a''b']", "[0 'a']", "[0, 1]", "[]", "[[0 1]]", "0 1"] {
+            assert_eq!(printed_array(text), None, "{text}");
+        }
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use crate::json;
 use crate::options::Limits;
 #[cfg(feature = "parquet")]
 use crate::parquet;
+use crate::selection::Part;
 
 /// How a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub enum TableKind {
     Parquet,
     /// Columns in memory.
     Frame,
+    /// A part of another table.
+    Selected,
 }
 
 impl TableKind {
@@ -38,6 +41,7 @@ impl TableKind {
             Self::JsonArray => "a JSON array of rows",
             Self::Parquet => "a Parquet table",
             Self::Frame => "a data frame",
+            Self::Selected => "a part of a table",
         }
     }
 }
@@ -64,6 +68,7 @@ pub(super) enum Body {
     #[cfg(feature = "parquet")]
     Parquet(parquet::Bytes),
     Frame(Arc<dyn Frame>),
+    Part(Box<Part>),
 }
 
 /// An opened table.
@@ -113,6 +118,7 @@ impl Table {
             (_, Body::Frame(frame)) => {
                 Box::new((0..frame.len()).map(move |row| Ok(frame_row(&*frame, row))))
             }
+            (_, Body::Part(part)) => part.rows(limits),
             (_, Body::Text(_)) => Box::new(std::iter::empty()),
         }
     }
@@ -139,7 +145,7 @@ impl Table {
     pub fn into_input(self) -> Option<Input> {
         match self.body {
             Body::Text(input) => Some(input),
-            Body::Parquet(_) | Body::Rows(_) | Body::Frame(_) => None,
+            _ => None,
         }
     }
 
@@ -149,6 +155,7 @@ impl Table {
             #[cfg(feature = "parquet")]
             Body::Parquet(bytes) => parquet::metadata(bytes, key),
             Body::Frame(frame) => frame.metadata(key),
+            Body::Part(part) => part.metadata(key),
             Body::Text(_) | Body::Rows(_) => None,
         }
     }

@@ -163,6 +163,15 @@ pub enum LabelError {
         /// The delivery.
         delivery: String,
     },
+    /// A label or target per example was asked of a method that delivers a sample per vote.
+    #[error(
+        "{delivery} delivers a sample per vote, not one label or target per example; ask for its \
+         samples"
+    )]
+    Sampled {
+        /// The delivery.
+        delivery: String,
+    },
     /// Room for another number of labels than there are.
     #[error("room for {found} labels, but there are {expected}")]
     Length {

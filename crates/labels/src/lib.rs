@@ -28,6 +28,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod aggregation;
 pub mod delivery;
 mod error;
 mod help;
@@ -43,13 +44,14 @@ pub mod targets;
 mod testing;
 mod words;
 
+pub use aggregation::{Aggregation, AnnotatorModel, Confusions, FitReport, ItemModel, Parameter};
 pub use delivery::{
     DELIVERIES, Delivers, Delivery, DeliveryEntry, Drawing, EpochBuffer, EpochTargets, Epochs,
-    ListedVotes, Mixing, Prepared,
+    ListedVotes, Mixing, Prepared, Samples,
 };
 pub use dissensus_core::nearest;
 pub use error::{LabelError, Named};
-pub use help::methods_help;
+pub use help::{methods_help, targets_help};
 pub use params::{Params, Setting};
 pub use source::Source;
 pub use streams::example_key;

@@ -18,6 +18,9 @@ pub struct Setting {
     pub default: &'static str,
     /// The values it takes, in words.
     pub expected: &'static str,
+    /// Whether it came after runs were stored with the method. Its default is then not part of the
+    /// method's text, which names runs, so that they keep their ids.
+    pub came_later: bool,
 }
 
 /// A name and settings that nobody has checked yet.
@@ -108,7 +111,7 @@ impl Params {
             given.map_or(setting.default, |s| &s.1).to_owned()
         };
         let values = settings.iter().map(value).collect();
-        Ok(Given { of, settings, values, resolved: Vec::new() })
+        Ok(Given { of, settings, values, read: 0, resolved: Vec::new() })
     }
 }
 
@@ -117,6 +120,8 @@ pub(crate) struct Given {
     of: &'static str,
     settings: &'static [Setting],
     values: Vec<String>,
+    /// How many settings are read.
+    read: usize,
     resolved: Vec<(&'static str, String)>,
 }
 
@@ -126,19 +131,24 @@ impl Given {
         &mut self,
         valid: impl Fn(&T) -> bool,
     ) -> Result<T, LabelError> {
-        let at = self.resolved.len();
+        let at = self.read;
         let (Some(setting), Some(value)) = (self.settings.get(at), self.values.get(at)) else {
             let text = self.of.to_owned();
             return Err(LabelError::Syntax { text, example: "a setting that is in the list" });
         };
-        let Setting { name, expected, .. } = *setting;
+        let Setting { name, expected, default, came_later, .. } = *setting;
         let bad = || LabelError::BadSetting { of: self.of, name, value: value.clone(), expected };
         let read = value.parse().ok().filter(valid).ok_or_else(bad)?;
-        self.resolved.push((name, read.to_string()));
+        self.read += 1;
+        let text = read.to_string();
+        if !came_later || text != default {
+            self.resolved.push((name, text));
+        }
         Ok(read)
     }
 
-    /// The name with all settings as they were read.
+    /// The name with the settings as they were read: all but those that came later and have their
+    /// default.
     pub(crate) fn text(self) -> String {
         let settings = self.resolved.into_iter().map(|(name, value)| (name.to_owned(), value));
         Params { name: self.of.to_owned(), settings: settings.collect() }.to_string()
@@ -195,6 +205,43 @@ pub(crate) use written_as_text;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SETTINGS: [Setting; 2] = [
+        Setting {
+            name: "every",
+            description: "of the first version",
+            default: "1",
+            expected: "a whole number",
+            came_later: false,
+        },
+        Setting {
+            name: "temperature",
+            description: "of a later version",
+            default: "1",
+            expected: "a whole number",
+            came_later: true,
+        },
+    ];
+
+    /// A method gets a setting that it did not have when runs were stored: where nobody sets it, the
+    /// method is written as before, so that stored runs keep their ids; where it has another value
+    /// than its default, it is part of the text like any other, and names another run.
+    #[test]
+    fn a_setting_that_came_later_does_not_rename_stored_runs() {
+        for (given, written) in [
+            ("sls", "sls:every=1"),
+            ("sls:every=5", "sls:every=5"),
+            ("sls:temperature=1", "sls:every=1"),
+            ("sls:temperature=01,every=1", "sls:every=1"),
+            ("sls:temperature=2", "sls:every=1,temperature=2"),
+        ] {
+            let params: Params = given.parse().unwrap();
+            let mut given = params.given("sls", &SETTINGS).unwrap();
+            let [_, temperature] = [(); 2].map(|()| given.next(|_: &u32| true).unwrap());
+            assert_eq!(given.text(), written);
+            assert_eq!(temperature == 2, written.ends_with("temperature=2"));
+        }
+    }
 
     #[test]
     fn text_is_taken_apart_and_put_together() {

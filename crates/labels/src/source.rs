@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dissensus_core::limits::is_available;
-use dissensus_core::{Ballots, ClassSet, Counts, Ids, Probabilities, VoteTable};
+use dissensus_core::{Ballots, ClassSet, Counts, Ids, Probabilities, VoteTable, Votes};
 use rayon::prelude::*;
 
 use crate::{LabelError, Named, example_key};
@@ -29,6 +29,8 @@ pub struct Source<'a> {
     items: Cow<'a, Ids>,
     keys: Arc<[u64]>,
     amounts: Amounts<'a>,
+    /// The votes one by one, with the annotators' names, where they are known.
+    votes: Option<(Cow<'a, Votes>, Cow<'a, Ids>)>,
 }
 
 impl<'a> Source<'a> {
@@ -49,7 +51,13 @@ impl<'a> Source<'a> {
             (counts, _) => Amounts::Counts(counts.unwrap_or_default()),
         };
         let (classes, items) = (Cow::Borrowed(table.classes()), Cow::Borrowed(table.items()));
-        let source = Self { classes, items, keys: Arc::new([]), amounts };
+        let votes = match table.ballots() {
+            Ballots::Votes(votes) => {
+                Some((Cow::Borrowed(votes), Cow::Borrowed(table.annotators())))
+            }
+            _ => None,
+        };
+        let source = Self { classes, items, keys: Arc::new([]), amounts, votes };
         source.check()?;
         Ok(source)
     }
@@ -74,12 +82,22 @@ impl<'a> Source<'a> {
             items: Cow::Owned(self.items.select(places.iter().copied())),
             keys: places.iter().map(|&place| self.keys[place]).collect(),
             amounts: self.rearranged(places)?,
+            votes: self.rearranged_votes(places),
         })
     }
 
     /// The same items and keys, where the i-th has the votes of the item at `donors[i]`.
     pub(crate) fn with_votes_of(&self, donors: &[usize]) -> Result<Self, LabelError> {
-        Ok(Self { amounts: self.rearranged(donors)?, ..self.clone() })
+        let (amounts, votes) = (self.rearranged(donors)?, self.rearranged_votes(donors));
+        Ok(Self { amounts, votes, ..self.clone() })
+    }
+
+    fn rearranged_votes(
+        &self,
+        places: &[usize],
+    ) -> Option<(Cow<'static, Votes>, Cow<'static, Ids>)> {
+        let (votes, annotators) = self.votes.as_ref()?;
+        Some((Cow::Owned(votes.select(places)), Cow::Owned(annotators.clone().into_owned())))
     }
 
     fn rearranged(&self, places: &[usize]) -> Result<Amounts<'static>, LabelError> {
@@ -141,6 +159,16 @@ impl<'a> Source<'a> {
     /// Whether only shares are known.
     pub(crate) fn is_shares(&self) -> bool {
         matches!(&self.amounts, Amounts::Shares(_))
+    }
+
+    /// Who voted for each class on an item, by class and by the annotators' names, so that nothing
+    /// depends on the order of the votes; `None` where the votes are not known one by one.
+    pub(crate) fn voters(&self, place: usize) -> Option<Vec<(u16, Option<u32>)>> {
+        let (votes, annotators) = self.votes.as_ref()?;
+        let cast = votes.of(place).filter_map(|vote| Some((vote.class()?, vote.annotator)));
+        let mut cast: Vec<(u16, Option<u32>)> = cast.collect();
+        cast.sort_by_key(|&(class, who)| (class, who.map(|who| annotators.name(who as usize))));
+        Some(cast)
     }
 
     /// The (class, votes) entries of an item; none where only shares are known.

@@ -36,6 +36,7 @@ pub const VOTES: Setting = Setting {
     description: "how many votes per item to draw",
     default: "5",
     expected: "a whole number of votes, at least 1",
+    came_later: false,
 };
 
 /// Draws k votes per item with replacement, from counts, weights or probabilities.

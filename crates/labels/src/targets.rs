@@ -1,14 +1,14 @@
 //! What an example is trained towards: votes → distributions. One file per estimator, and
 //! [`TARGETS`] lists them. To add one, write its file and add its line.
 //!
-//! A target is a vote table again, whose distributions are the estimates: the table itself for
-//! `frequencies` (its counts stay, so that every delivery works), probabilities for the others.
+//! The result is an [`Aggregation`]. Its targets are a vote table again, whose distributions are the
+//! estimates: the table itself for `frequencies` (its counts stay, so that every delivery works),
+//! probabilities for the others.
 
 pub mod dawid_skene;
 pub mod dirichlet;
 mod frequencies;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use dissensus_core::{Scale, VoteTable};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::params::Given;
 use crate::source::probabilities;
-use crate::{LabelError, Params, Setting};
+use crate::{Aggregation, LabelError, Params, Setting};
 
 /// The estimators of targets.
 pub const TARGETS: &[TargetEntry] = &[frequencies::ENTRY, dirichlet::ENTRY, dawid_skene::ENTRY];
@@ -43,8 +43,7 @@ pub struct TargetEntry {
     make: fn(&mut Given) -> Result<Estimator, LabelError>,
 }
 
-/// A table of the same items and classes whose distributions are the targets.
-type Estimated<'a> = Result<Cow<'a, VoteTable>, LabelError>;
+type Estimated<'a> = Result<Aggregation<'a>, LabelError>;
 /// An estimator with its settings.
 type Estimator = Arc<dyn Fn(&VoteTable) -> Estimated<'_> + Send + Sync>;
 
@@ -77,8 +76,8 @@ impl Target {
         self.entry
     }
 
-    /// A table of the same items and classes whose distributions are the targets.
-    pub fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
+    /// The targets of a table's items, and what was estimated for them.
+    pub fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Aggregation<'a>, LabelError> {
         let Self { entry, .. } = self;
         table.scale().require(&format!("the target {}", entry.name), entry.scales)?;
         (self.estimator)(table)
@@ -111,9 +110,13 @@ mod tests {
             for text in own.into_iter().chain(words) {
                 assert!(!text.is_empty() && text.trim() == text, "{}: {text:?}", entry.name);
             }
-            let target: Target = entry.name.parse().unwrap();
+            let target: Target = entry.name.parse().unwrap_or_else(|error| {
+                panic!("{}: its defaults are refused: {error}", entry.name)
+            });
             let printed: Params = target.to_string().parse().unwrap();
-            assert_eq!(printed.settings.len(), entry.settings.len(), "{target}");
+            let defaults = entry.settings.iter().filter(|setting| !setting.came_later);
+            let defaults: Vec<_> = defaults.map(|s| (s.name.into(), s.default.into())).collect();
+            assert_eq!(printed.settings, defaults, "{target}");
             assert_eq!(target.to_string().parse::<Target>().unwrap(), target);
         }
         let votes = weighted(&[&[("1", 1.0), ("2", 1.0)]]);

@@ -4,7 +4,7 @@
 
 mod tables;
 
-use dissensus_labels::{Delivery, EpochBuffer, EpochTargets, Source};
+use dissensus_labels::{Delivers, Delivery, EpochBuffer, EpochTargets, Source};
 use serde::Deserialize;
 use tables::table;
 
@@ -25,6 +25,18 @@ fn cases() -> Vec<Case> {
 #[test]
 fn as_numpy() {
     for case in cases() {
+        if case.delivery.entry().delivers == Delivers::Samples {
+            let table = table(&case.ids, &case.rows);
+            let prepared = case.delivery.prepare(&Source::new(&table).unwrap(), case.seed).unwrap();
+            let samples = prepared.samples().unwrap();
+            let of = |item: u32| {
+                let own = samples.places.iter().zip(&samples.labels).filter(move |s| *s.0 == item);
+                own.map(|(_, &label)| label).collect::<Vec<_>>()
+            };
+            let found: Vec<Vec<u16>> = (0..case.ids.len() as u32).map(of).collect();
+            assert_eq!(found, case.labels, "{}", case.delivery);
+            continue;
+        }
         let Case { delivery, seed, ids, rows, epochs, labels } = case;
         let table = table(&ids, &rows);
         let prepared = delivery.prepare(&Source::new(&table).unwrap(), seed).unwrap();
@@ -41,12 +53,40 @@ fn as_numpy() {
     }
 }
 
+/// A method without golden values would pass every other test with any labels.
+#[test]
+fn every_method_has_golden_values() {
+    #[derive(Deserialize)]
+    struct Method {
+        delivery: Delivery,
+    }
+    let targets: Vec<Method> =
+        serde_json::from_str(include_str!("golden/soft_noise.json")).unwrap();
+    let labels = cases().into_iter().map(|case| case.delivery);
+    let known: Vec<Delivery> =
+        labels.chain(targets.into_iter().map(|case| case.delivery)).collect();
+    for entry in dissensus_labels::DELIVERIES {
+        let script = match entry.delivers {
+            Delivers::Labels | Delivers::Samples => "delivery.py",
+            _ => "soft_noise.py",
+        };
+        assert!(
+            known.iter().any(|delivery| delivery.entry().name == entry.name),
+            "{}: no golden value; add a case to reference/labels/{script} and run it",
+            entry.name
+        );
+    }
+}
+
 /// Other items, another order: the same label for the same id. (The permutation of `shuffled_sls`
 /// is one of all items; it does not depend on their order.)
 #[test]
 fn labels_belong_to_ids() {
     for case in cases() {
         let Case { delivery, seed, ids, rows, epochs, labels } = case;
+        if delivery.entry().delivers == Delivers::Samples {
+            continue;
+        }
         let part = if delivery.entry().name == "shuffled_sls" { ids.len() } else { 9 };
         let order: Vec<usize> = (0..ids.len()).map(|i| i * 5 % ids.len()).take(part).collect();
         let turned_ids: Vec<String> = order.iter().map(|&i| ids[i].clone()).collect();
@@ -78,6 +118,9 @@ fn threads_do_not_matter() {
                     EpochTargets::Distributions(rows) => seen.extend(rows),
                     EpochTargets::Labels(labels) => {
                         seen.extend(labels.iter().map(|&l| f64::from(l)))
+                    }
+                    EpochTargets::Samples(samples) => {
+                        seen.extend(samples.labels.iter().map(|&l| f64::from(l)))
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! Targets of `soft_noise` against numpy: `reference/labels/soft_noise.py`.
+//! Targets of deliveries that give distributions against numpy: `reference/labels/soft_noise.py`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -32,6 +32,7 @@ pub mod classwise;
 mod compare;
 mod entropy;
 mod error;
+pub mod intervals;
 mod judged;
 mod matrix;
 pub mod metrics;
@@ -54,7 +55,9 @@ pub use dissensus_core::Direction;
 pub use error::MeasureError;
 pub use judged::{Judged, ModelOutput};
 pub use matrix::{Matrix, Numbers};
-pub use metrics::{METRICS, Metric, PerItem, Score, metric, nearest_metrics, score_all};
+pub use metrics::{
+    Interval, METRICS, Metric, PerItem, Score, Transform, metric, nearest_metrics, score_all,
+};
 pub use scorer::{Against, Note, Scorer, Settings, Value};
 pub use temper::Tempered;
 pub use truth::{TIE_KEY, Targets, Truth};

@@ -41,8 +41,12 @@ pub const METRICS: &[Metric] = &[
     accuracy_given::METRIC,
     ece_mass::MAJORITY,
     ece_mass::HUMAN,
+    ece_mass::MAJORITY_DEBIASED,
+    ece_mass::HUMAN_DEBIASED,
     ece_width::MAJORITY,
     ece_width::HUMAN,
+    ece_width::MAJORITY_DEBIASED,
+    ece_width::HUMAN_DEBIASED,
     smooth_ece::MAJORITY,
     smooth_ece::HUMAN,
     classwise_ece::MAJORITY,
@@ -72,7 +76,62 @@ pub struct Metric {
     pub compute: fn(&Scorer<'_>) -> Value,
     /// On each item, where the metric is the mean of that; `None` where it is not.
     pub per_item: Option<PerItem>,
+    /// What an interval over items is made of.
+    pub interval: Interval,
 }
+
+/// What an interval over items is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Interval {
+    /// The metric is a mean of items.
+    Mean,
+    /// Near the estimate the metric moves as a mean does: the estimate plus its influence function at each item (F. R.
+    /// Hampel, *The influence curve and its role in robust estimation*, 1974).
+    Linear {
+        /// The values, whose mean is the metric; `None` where the metric has no such values.
+        values: PerItem,
+        /// The scale on which the metric is nearer to a mean than on its own.
+        scale: Transform,
+    },
+    /// No interval is known to hold; why.
+    Unknown(&'static str),
+}
+
+/// A scale on which a metric's error is more symmetrical.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transform {
+    /// The metric's own.
+    Identity,
+    /// The logarithm, of what is above 0.
+    Logarithm,
+    /// Fisher's z, of a correlation: atanh.
+    Fisher,
+}
+
+impl Transform {
+    /// Values whose mean is the metric, as values whose mean is the metric on this scale.
+    pub fn apply(self, metric: f64, values: &[f64]) -> Vec<f64> {
+        let (there, slope) = match self {
+            Self::Identity => (metric, 1.0),
+            Self::Logarithm => (metric.ln(), 1.0 / metric),
+            Self::Fisher => (metric.atanh(), 1.0 / (1.0 - metric * metric)),
+        };
+        values.iter().map(|value| there + slope * (value - metric)).collect()
+    }
+
+    /// A number of this scale, as a number of the metric's own.
+    pub fn back(self, value: f64) -> f64 {
+        match self {
+            Self::Identity => value,
+            Self::Logarithm => value.exp(),
+            Self::Fisher => value.tanh(),
+        }
+    }
+}
+
+/// Why a metric made of the gaps of bins has no interval.
+const BIASED: &str = "gaps that are chance alone count, too, so that the estimate is too high by an amount that depends on \
+                      gaps that nobody knows; no interval is known to hold";
 
 impl Metric {
     /// Passes where the metric is defined for votes on this scale.
@@ -86,7 +145,11 @@ impl Metric {
             Some(_) => "yes: the metric is their mean",
             None => "no: defined for a set of items",
         };
-        self.about.explain() + &entry("per item", per_item)
+        let interval = match self.interval {
+            Interval::Mean | Interval::Linear { .. } => "yes",
+            Interval::Unknown(why) => &format!("none: {why}"),
+        };
+        self.about.explain() + &entry("per item", per_item) + &entry("interval", interval)
     }
 }
 

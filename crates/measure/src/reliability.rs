@@ -12,6 +12,8 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use dissensus_stats::special::normal_sf;
+
 use crate::order::cuts;
 use crate::sums::wide_chunk;
 use crate::{Against, Scorer};
@@ -49,6 +51,73 @@ impl Scorer<'_> {
             Binning::Width => width(confidence, outcome, self.settings.bins),
             Binning::Mass => mass(confidence, outcome, self.settings.bins, self.order()),
         }
+    }
+}
+
+/// The formula of a debiased calibration error.
+pub(crate) const DEBIASED: &str = "Σ_b n_b/N (|d_b| − s_b (E|Z + d_b/s_b| − |d_b/s_b|)), not below 0; d_b = mean (f − y) in \
+                                   bin b, s_b its standard error, Z standard normal";
+pub(crate) const DEBIASED_SETTINGS: &str = "bins, as for the error itself. A bin of one item is not corrected. What remains of \
+                                            the bias is largest where the predictions are calibrated";
+pub(crate) const DEBIASED_REFERENCE: &str = "Kumar, Liang and Ma, Verified uncertainty calibration, NeurIPS 2019 (the expected \
+                                             size of a gap under normal noise, here in closed form)";
+
+/// Items of a bin, and the sum of their gaps f − y and of the squares of these.
+#[derive(Clone, Copy, Default)]
+struct Gaps {
+    items: usize,
+    sum: f64,
+    squares: f64,
+}
+
+impl Gaps {
+    fn add(&mut self, gap: f64) {
+        self.items += 1;
+        self.sum += gap;
+        self.squares += gap * gap;
+    }
+
+    /// The size of the mean gap, less what chance is expected to add to it.
+    fn debiased(&self) -> f64 {
+        let n = self.items as f64;
+        let gap = (self.sum / n).abs();
+        let variance = (self.squares - n * gap * gap) / (n * (n - 1.0));
+        let error = variance.max(0.0).sqrt();
+        if self.items < 2 || error <= f64::EPSILON * gap {
+            return gap;
+        }
+        let t = gap / error;
+        let density = std::f64::consts::FRAC_2_PI.sqrt() * (-t * t / 2.0).exp();
+        gap - error * (density - 2.0 * t * normal_sf(t))
+    }
+}
+
+impl Scorer<'_> {
+    /// The calibration error less what chance is expected to add to it, not below 0; `None` without items.
+    pub(crate) fn debiased_error(&self, binning: Binning, against: Against) -> Option<f64> {
+        let (confidence, outcome) = (&self.judged.confidence, self.outcome(against));
+        let mut bins = vec![Gaps::default(); self.settings.bins];
+        match binning {
+            Binning::Width => {
+                for (&f, &y) in confidence.iter().zip(outcome) {
+                    bins[bin_of(f, self.settings.bins)].add(f - y);
+                }
+            }
+            Binning::Mass => {
+                let order = self.order();
+                let equal = |a: usize, b: usize| confidence[order[a]] == confidence[order[b]];
+                let mut start = 0;
+                for (bin, end) in bins.iter_mut().zip(cuts(order.len(), self.settings.bins, equal))
+                {
+                    order[start..end].iter().for_each(|&at| bin.add(confidence[at] - outcome[at]));
+                    start = end;
+                }
+            }
+        }
+        let items = confidence.len() as f64;
+        let found = bins.iter().filter(|bin| bin.items > 0);
+        let error = found.map(|bin| bin.items as f64 * bin.debiased()).sum::<f64>() / items;
+        (!confidence.is_empty()).then(|| error.max(0.0))
     }
 }
 
@@ -147,6 +216,23 @@ mod tests {
         assert_eq!((curve.len(), curve[0].items), (1, 6));
         assert!((calibration_error(&curve).unwrap() - 1.0 / 6.0).abs() < 1e-15);
     }
+
+    /// numpy and scipy: `d - s * (sqrt(2 / pi) * exp(-t**2 / 2) - 2 * t * norm.sf(t))`, with
+    /// `s = std(ddof=1) / sqrt(n)` of the gaps of each bin.
+    #[test]
+    fn debiased_by_hand() {
+        let gaps = |values: &[f64]| {
+            let mut bin = Gaps::default();
+            values.iter().for_each(|gap| bin.add(*gap));
+            bin.debiased()
+        };
+        assert!((gaps(&[0.2, -0.1, 0.4, 0.05]) - DEBIASED_GAP).abs() < 1e-14);
+        assert_eq!(gaps(&[-0.3]), 0.3);
+        assert!((gaps(&[0.3, 0.3, 0.3]) - 0.3).abs() < 1e-15);
+        assert!(gaps(&[0.5, -0.5]) < 0.0);
+    }
+
+    const DEBIASED_GAP: f64 = 0.1275128888259995;
 
     #[test]
     fn nothing_has_no_error() {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::classwise::ClassTotals;
 use crate::smooth::{self, Smooth};
-use crate::temper::{self, Tempered};
+use crate::temper::{self, Tempered, TemperedValues};
 use crate::{Judged, MeasureError, order, sums};
 
 /// What can be chosen about the metrics.
@@ -190,6 +190,13 @@ impl<'a> Scorer<'a> {
         let (rows, classes) = (self.judged.predictions(), self.judged.truth().classes());
         let floor = self.settings.clip.unwrap_or(0.0);
         *self.tempered.get_or_init(|| temper::best(rows, classes, floor, &self.nll()))
+    }
+
+    /// What intervals of the best temperature and of soft NLL at it are made of.
+    pub(crate) fn tempered_values(&self) -> Option<TemperedValues> {
+        let (rows, classes) = (self.judged.predictions(), self.judged.truth().classes());
+        let floor = self.settings.clip.unwrap_or(0.0);
+        temper::values(rows, classes, floor, &self.nll(), self.tempered()?.temperature)
     }
 
     /// The mean soft NLL at a temperature that was fitted elsewhere, above 0; `None` without items, and

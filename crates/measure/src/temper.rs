@@ -51,6 +51,42 @@ pub(crate) fn best(rows: &[f64], classes: usize, floor: f64, nll: &[f64]) -> Opt
     Some(seek(&logarithms, classes, mean_nll, begin))
 }
 
+/// What an interval of the best temperature and of soft NLL at it is made of.
+pub(crate) struct TemperedValues {
+    /// The temperature plus its influence function at each item.
+    pub(crate) temperature: Vec<f64>,
+    /// Soft NLL of each item. That the temperature is fitted to the same items moves their mean by one part in their number.
+    pub(crate) nll: Vec<f64>,
+}
+
+/// These values at the best temperature; `None` where that is an end of the range that is searched.
+pub(crate) fn values(
+    rows: &[f64],
+    classes: usize,
+    floor: f64,
+    nll: &[f64],
+    temperature: f64,
+) -> Option<TemperedValues> {
+    if temperature < 5.0 * RANGE.0 || temperature > RANGE.1 / 1.001 {
+        return None;
+    }
+    let beta = 1.0 / temperature;
+    let mut each = Vec::new();
+    rows.par_chunks_exact(classes)
+        .map(|row| {
+            let logarithms: Vec<f64> = row.iter().map(|q| q.max(floor).ln()).collect();
+            moments_of_row(&logarithms, beta)
+        })
+        .collect_into_vec(&mut each);
+    let variance = each.iter().map(|[_, _, variance]| variance).sum::<f64>() / each.len() as f64;
+    let slope = |([_, mean, _], nll): (&[f64; 3], &f64)| {
+        temperature * (1.0 + (mean + nll) / (variance * beta))
+    };
+    let value = |([value, _, _], nll): (&[f64; 3], &f64)| value + beta * nll;
+    let temperature = each.iter().zip(nll).map(slope).collect();
+    Some(TemperedValues { temperature, nll: each.iter().zip(nll).map(value).collect() })
+}
+
 /// The mean soft NLL at this temperature; `None` without rows or where a soft NLL is infinite.
 pub(crate) fn nll_at(
     rows: &[f64],
@@ -100,19 +136,7 @@ fn moments(logarithms: &[f64], classes: usize, beta: f64) -> [f64; 3] {
         .map(|rows| {
             let mut sums = [0.0; 3];
             for row in rows.chunks_exact(classes) {
-                let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let [mut total, mut first, mut second] = [0.0; 3];
-                // From the largest on, so that nothing overflows and little cancels.
-                for above in row.iter().map(|l| l - largest).filter(|l| l.is_finite()) {
-                    let weight = (beta * above).exp();
-                    total += weight;
-                    first += weight * above;
-                    second += weight * above * above;
-                }
-                let mean = first / total;
-                sums[0] += beta * largest + total.ln();
-                sums[1] += largest + mean;
-                sums[2] += second / total - mean * mean;
+                add(&mut sums, &moments_of_row(row, beta));
             }
             sums
         })
@@ -121,6 +145,21 @@ fn moments(logarithms: &[f64], classes: usize, beta: f64) -> [f64; 3] {
     chunks.iter().for_each(|chunk| add(&mut sums, chunk));
     let items = (logarithms.len() / classes.max(1)) as f64;
     sums.map(|sum| sum / items)
+}
+
+/// Of one prediction at inverse temperature β: ln Σ q^β, and the mean and the variance of ln q.
+fn moments_of_row(row: &[f64], beta: f64) -> [f64; 3] {
+    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let [mut total, mut first, mut second] = [0.0; 3];
+    // From the largest on, so that nothing overflows and little cancels.
+    for above in row.iter().map(|l| l - largest).filter(|l| l.is_finite()) {
+        let weight = (beta * above).exp();
+        total += weight;
+        first += weight * above;
+        second += weight * above * above;
+    }
+    let mean = first / total;
+    [beta * largest + total.ln(), largest + mean, second / total - mean * mean]
 }
 
 #[cfg(test)]
@@ -165,6 +204,32 @@ mod tests {
         assert!((there - best.nll).abs() < 1e-13, "{there} {best:?}");
         assert_eq!(nll_at(&[], 2, 0.0, &[], 1.0), None);
         assert_eq!(nll_at(&[1.0, 0.0], 2, 0.0, &[f64::INFINITY], 2.0), None);
+    }
+
+    /// The influence of an item is what a little more of its weight adds.
+    #[test]
+    fn influence_is_a_derivative() {
+        let rows = [0.8, 0.2, 0.3, 0.7, 0.6, 0.4, 0.9, 0.1];
+        let p: [f64; 8] = [0.6, 0.4, 0.4, 0.6, 0.7, 0.3, 0.7, 0.3];
+        let nll =
+            |(q, p): (&[f64], &[f64])| -> f64 { q.iter().zip(p).map(|(q, p)| -p * q.ln()).sum() };
+        let nll: Vec<f64> = rows.chunks(2).zip(p.chunks(2)).map(nll).collect();
+        let found = best(&rows, 2, 0.0, &nll).unwrap();
+        let values = values(&rows, 2, 0.0, &nll, found.temperature).unwrap();
+        assert!((mean(&values.temperature).unwrap() - found.temperature).abs() < 1e-9);
+        assert!((mean(&values.nll).unwrap() - found.nll).abs() < 1e-12);
+        for at in 0..4 {
+            let (mut many_rows, mut many) = (rows.repeat(5000), nll.repeat(5000));
+            many_rows.extend(&rows[2 * at..2 * at + 2]);
+            many.push(nll[at]);
+            let moved = best(&many_rows, 2, 0.0, &many).unwrap();
+            let slope = (moved.temperature - found.temperature) * 20_001.0;
+            let influence = values.temperature[at] - found.temperature;
+            assert!(
+                (slope - influence).abs() < 0.01 * influence.abs() + 1e-3,
+                "{slope} {influence}"
+            );
+        }
     }
 
     #[test]

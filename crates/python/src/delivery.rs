@@ -124,7 +124,12 @@ impl Delivery {
         let options = DeliverOptions { target, sparse, seed };
         let votes = votes.get();
         detached(py, || {
-            let table = options.estimate(votes.table())?.without_voters();
+            let table = options.estimate(votes.table())?;
+            // Only samples say who voted.
+            let table = match method.entry().delivers {
+                Delivers::Samples => table.into_owned(),
+                _ => table.without_voters(),
+            };
             Self::prepare(table, &method, seed)
         })
     }
@@ -153,14 +158,49 @@ impl Delivery {
         self.table.classes().names().iter().map(String::as_str).collect()
     }
 
-    /// ``"labels"``, ``"distributions"``, or ``"epoch_distributions"`` (other ones in every epoch).
+    /// ``"labels"``, ``"distributions"``, ``"epoch_distributions"`` (other ones in every epoch) or ``"samples"``
+    /// (any number per item; see :meth:`samples`).
     #[getter]
     fn delivers(&self) -> &'static str {
         match self.delivered.delivers() {
             Delivers::Labels => "labels",
             Delivers::Distributions => "distributions",
             Delivers::EpochDistributions => "epoch_distributions",
+            Delivers::Samples => "samples",
         }
+    }
+
+    /// What every epoch visits, for a method that delivers samples (``"every_vote"``): the row of the item and the label
+    /// of each sample, and who gave it, as a number of ``Votes.annotators``.
+    ///
+    /// Returns
+    /// -------
+    /// (numpy.ndarray of int64, numpy.ndarray of int64, numpy.ndarray of int64 or None)
+    ///     Rows, labels and annotators; ``None`` for the last where votes do not name them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dissensus import Delivery, Votes
+    /// >>> votes = Votes.from_counts([[1, 2], [1, 0]])
+    /// >>> rows, labels, annotators = Delivery(votes, "every_vote").samples()
+    /// >>> rows.tolist(), labels.tolist(), annotators
+    /// ([0, 0, 0, 1], [0, 1, 1, 0], None)
+    #[allow(clippy::type_complexity)]
+    fn samples<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(
+        Bound<'py, PyArray1<i64>>,
+        Bound<'py, PyArray1<i64>>,
+        Option<Bound<'py, PyArray1<i64>>>,
+    )> {
+        let prepared = self.delivered.prepared();
+        let samples = prepared.samples().ok_or_else(|| {
+            value_error(format!("{} delivers no samples; ask for labels or targets", self.method()))
+        })?;
+        let wide = |numbers: &[u32]| PyArray1::from_iter(py, numbers.iter().map(|&n| i64::from(n)));
+        let labels = PyArray1::from_iter(py, samples.labels.iter().map(|&n| i64::from(n)));
+        Ok((wide(&samples.places), labels, samples.annotators.as_deref().map(wide)))
     }
 
     /// The labels of an epoch, as numbers of ``classes``.

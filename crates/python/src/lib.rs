@@ -65,9 +65,9 @@ mod _dissensus {
     #[pymodule_export]
     use crate::studies::{Study, StudyStatus};
     #[pymodule_export]
-    use crate::votes::Votes;
-    #[pymodule_export]
     use crate::votes::lint_file;
+    #[pymodule_export]
+    use crate::votes::{Aggregation, Votes};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -15,7 +15,7 @@ from dissensus import Delivery, Votes
 
 METHODS = [
     "soft", "soft_noise", "isotropic_noise", "shuffled_noise", "multipass", "deterministic", "sls", "sls:every=3",
-    "shuffled_sls", "majority:ties=random", "label_smoothing", "mixup",
+    "shuffled_sls", "majority:ties=random", "label_smoothing", "mixup", "every_vote",
 ]
 
 
@@ -44,6 +44,10 @@ def test_bits_of_the_command_line(file, method):
             labels = delivery.labels(epoch)
             assert labels.dtype == np.int64 and np.array_equal(labels, array[at])
             assert np.array_equal(delivery.targets(epoch).argmax(1), array[at])
+        elif delivery.delivers == "samples":
+            assert np.array_equal(np.stack(delivery.samples(), 1), array)
+            with pytest.raises(ValueError, match="delivers a sample per vote"):
+                delivery.targets(epoch)
         else:
             rows = array[at] if delivery.delivers == "epoch_distributions" else array
             assert delivery.targets(epoch).tobytes() == rows.tobytes()
@@ -104,6 +108,18 @@ def test_bits_of_numpys_philox(file):
         assert np.allclose(noise[:60], expected, rtol=0, atol=1e-12)
 
 
+def test_samples_say_who_voted(file):
+    votes = Votes.read(file)
+    rows, labels, annotators = Delivery(votes, "every_vote").samples()
+    found = {(votes.items[i], votes.annotators[a], votes.classes[k]) for i, a, k in zip(rows, annotators, labels)}
+    written = [line.split(",") for line in file.read_text().splitlines()[1:]]
+    assert found == {tuple(line) for line in written} and len(rows) == len(written)
+    assert np.array_equal(rows, np.sort(rows))
+    for method in ["sls", "soft"]:
+        with pytest.raises(ValueError, match="delivers no samples"):
+            Delivery(votes, method).samples()
+
+
 def test_by_id_by_row_and_by_batch(file):
     votes = Votes.read(file)
     delivery = Delivery(votes, "multipass", seed=2)
@@ -132,7 +148,14 @@ def test_pickles(file):
     for method in METHODS:
         delivery = Delivery(votes, method, seed=4, sparse=5)
         again = pickle.loads(pickle.dumps(delivery))
-        assert again.method == delivery.method and np.array_equal(again.targets(6), delivery.targets(6))
+        assert again.method == delivery.method
+        if delivery.delivers == "samples":
+            assert np.array_equal(again.samples()[:2], delivery.samples()[:2])
+        else:
+            assert np.array_equal(again.targets(6), delivery.targets(6))
+    # Samples keep who voted.
+    every = Delivery(votes, "every_vote")
+    assert np.array_equal(pickle.loads(pickle.dumps(every)).samples(), every.samples())
     # Who voted is not needed.
     assert len(pickle.dumps(Delivery(votes, "sls"))) < len(pickle.dumps(votes))
 

@@ -58,6 +58,40 @@ def test_votes_know_their_scale(tmp_path):
             refused()
 
 
+def test_aggregation(tmp_path):
+    """Twelve annotators who are right ever more often; the posteriors follow from what the model says of them."""
+    random = np.random.default_rng(4)
+    truth = random.integers(3, size=300)
+    rows = [
+        (f"i{item}", f"w{who:02}", truth[item] if random.random() < 0.4 + 0.05 * who else random.integers(3))
+        for item in range(300)
+        for who in range(12)
+    ]
+    item, who, label = (list(column) for column in zip(*rows))
+    votes = Votes.from_arrays(item=item, annotator=who, label=label)
+    found = votes.aggregate("dawid_skene")
+    assert found.target == "dawid_skene:iterations=100,tolerance=0.00001" and found.converged
+    assert found.iterations == len(found.log_likelihoods) and found.log_likelihood == found.log_likelihoods[-1]
+    assert np.all(np.diff(found.log_likelihoods) > -1e-6)
+    assert np.array_equal(found.targets, votes.targets("dawid_skene"))
+    table = found.annotators.to_dict()
+    assert table["annotator"] == votes.annotators and table["votes"] == [300.0] * 12
+    accuracy = np.einsum("k,akk->a", found.priors, found.confusions) / found.priors.sum()
+    assert np.allclose(table["accuracy"], accuracy, rtol=0, atol=1e-12)
+    assert accuracy[-4:].mean() > accuracy[:4].mean() + 0.2
+    assert np.allclose(found.confusions.sum(2), 1)
+    log = np.log(found.priors) + sum(
+        np.log(found.confusions[a, :, votes.classes.index(str(k))]) * (np.array(item) == "i0")[at]
+        for at, (a, k) in enumerate(zip([votes.annotators.index(name) for name in who], label))
+    )
+    expected = np.exp(log - log.max()) / np.exp(log - log.max()).sum()
+    assert np.allclose(found.targets[votes.items.index("i0")], expected, rtol=0, atol=1e-3)
+    assert "converged after" in repr(found)
+    assert not votes.aggregate(iterations=1).converged
+    with pytest.raises(ValueError, match="has to know who voted"):
+        Votes.from_counts([[1, 2]]).aggregate("dawid_skene")
+
+
 def test_arrays_of_counts_targets_and_entropy(votes):
     counts = votes.counts()
     assert counts.dtype == np.int64 and counts.tolist() == [[1, 1], [2, 1]]
@@ -65,6 +99,9 @@ def test_arrays_of_counts_targets_and_entropy(votes):
     assert votes.targets("dirichlet", alpha=1).tolist() == [[0.5, 0.5], [0.6, 0.4]]
     assert np.array_equal(votes.targets("dirichlet:alpha=0.5"), votes.targets("dirichlet", alpha=0.5))
     assert votes.targets("dawid_skene", iterations=5).shape == (2, 2)
+    plain = votes.aggregate("frequencies")
+    assert np.array_equal(plain.targets, votes.targets()) and (plain.iterations, plain.converged) == (0, True)
+    assert plain.annotators is plain.confusions is plain.priors is plain.log_likelihood is None
     assert votes.entropy()[0] == pytest.approx(math.log(2)) and votes.entropy(normalized=True)[0] == 1
     assert votes.majority().tolist() == [0, 0]
     drawn = {votes.majority(ties="random", seed=seed)[0] for seed in range(20)}

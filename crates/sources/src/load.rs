@@ -295,6 +295,7 @@ fn read_votes(
         counts: how.counts.clone(),
         one_hot: how.one_hot.clone(),
         ignore: how.ignore.clone(),
+        rows: how.rows.clone(),
         classes: how.classes.clone(),
         delimiter: how.delimiter.map(dissensus_io::Delimiter),
         header: how.header,

@@ -87,7 +87,7 @@ pub(crate) fn moments(values: &[f64]) -> Moments {
 
 /// Deviations from the mean of values divided by `scale`.
 pub(crate) struct Centred {
-    mean: f64,
+    pub(crate) mean: f64,
     pub(crate) values: Vec<f64>,
     pub(crate) varies: bool,
 }

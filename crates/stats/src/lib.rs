@@ -6,6 +6,7 @@
 //! * [`adjust`]: Holm and Benjamini–Hochberg over a family of tests.
 //! * [`effect`]: Cohen's d_z, rank-biserial correlation, mean difference with its interval.
 //! * [`bootstrap`]: percentile and BCa intervals over rows, groups or both.
+//! * [`interval`]: intervals of a mean in closed form.
 //! * [`correlation`]: Pearson, Spearman and partial Spearman.
 //! * [`describe`]: mean, standard deviation, median, quantiles.
 //! * [`special`]: the distribution functions behind the p values.
@@ -33,6 +34,7 @@ pub mod correlation;
 pub mod describe;
 pub mod effect;
 mod error;
+pub mod interval;
 pub mod paired;
 mod ranks;
 pub mod smallest;

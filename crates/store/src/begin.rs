@@ -1,5 +1,6 @@
 //! How a run begins: made, taken up again, or found finished.
 
+use std::cell::RefCell;
 use std::fs;
 use std::sync::atomic::Ordering;
 
@@ -8,10 +9,11 @@ use serde_json::Value;
 
 use crate::layout::{NEW, REMOVED, RunLayout};
 use crate::lock;
+use crate::older::BOUND;
 use crate::run::About;
 use crate::{
-    ActiveRun, Continued, Durability, FORMAT, RunId, RunInfo, State, Store, StoreError, Which,
-    canonical, files,
+    ActiveRun, Continued, Durability, FORMAT, RunId, RunInfo, State, Store, StoreError, canonical,
+    files,
 };
 
 /// What came of beginning a run.
@@ -55,7 +57,7 @@ impl Store {
         for name in left.iter().filter(|name| name.starts_with(NEW)) {
             files::remove(&runs.join(name))?;
         }
-        let begun = match self.layout.run(&id).folder.exists() {
+        let begun = match self.is_there(&id)? {
             true => self.take_up(id, &digest, about, planned),
             false => self.make(id, digest, spec, about, planned).map(Begun::Run),
         };
@@ -88,7 +90,9 @@ impl Store {
         let (created, about) = (files::now(), about.clone());
         let about = About { format: FORMAT, digest, created, about, continued: Vec::new() };
         files::write_sealed(&new.about(), &about, Durability::Power)?;
-        let mut run = ActiveRun { id, layout: new, planned, epoch: 0, _lock: lock };
+        let saved = RefCell::default();
+        let mut run =
+            ActiveRun { id, layout: new, planned, epoch: 0, is_bound: true, saved, _lock: lock };
         run.write_status(State::Running, Durability::Power)?;
         fs::rename(&run.layout.folder, &layout.folder)
             .map_err(|e| StoreError::io("making", &layout.folder, e))?;
@@ -129,14 +133,9 @@ impl Store {
         if anew {
             // The checkpoint first: killed after it, the run still counts as failed, and before
             // the status says otherwise nothing of the failed one is left.
-            files::remove(&layout.checkpoint())?;
-            files::remove(&layout.history())?;
-            for which in [Which::Best, Which::Last] {
-                files::remove(&layout.weights(which))?;
-                files::remove(&layout.predictions(which))?;
-            }
-            files::remove(&layout.events())?;
+            layout.clear()?;
             (written.created, written.about) = (files::now(), about.clone());
+            written.format = FORMAT;
             written.continued.clear();
         } else {
             written.continued.push(Continued { at: files::now(), about: about.clone() });
@@ -144,7 +143,8 @@ impl Store {
         files::remove(&layout.result())?;
         files::write_sealed(&layout.about(), &written, Durability::Power)?;
         let epoch = if anew { 0 } else { status.epoch };
-        let run = ActiveRun { id, layout, planned, epoch, _lock: lock };
+        let (is_bound, saved) = (written.format >= BOUND, RefCell::default());
+        let run = ActiveRun { id, layout, planned, epoch, is_bound, saved, _lock: lock };
         run.write_status(State::Running, Durability::Power)?;
         Ok(Begun::Run(run))
     }

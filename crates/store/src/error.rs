@@ -60,6 +60,36 @@ pub enum StoreError {
         /// What it has.
         found: String,
     },
+    /// A whole file, or a folder, that belongs somewhere else.
+    #[error("{} does not belong there: {reason}", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// Something else where a run's folder should be.
+    #[error("{} is {found}, where the folder of a run should be", .path.display())]
+    NotARun {
+        /// Where it lies.
+        path: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
+    /// The best weights of an unfinished run that cannot be had again without training it again.
+    #[error("the best weights of run {id} are not those that it saved")]
+    BestLost {
+        /// The run.
+        id: RunId,
+    },
+    /// Something that a study's results were made of is gone.
+    #[error("the results of study {study} were made of what is gone: {}", few(.gone))]
+    Less {
+        /// The study.
+        study: String,
+        /// Runs and files, in words.
+        gone: Vec<String>,
+    },
     /// A file that is gone, and its record is not.
     #[error("{} is gone, though it was written", .path.display())]
     Gone {
@@ -220,9 +250,16 @@ impl StoreError {
         Self::Io { doing, path: path.to_owned(), source }
     }
 
+    pub(crate) fn foreign(path: &Path, reason: impl Into<String>) -> Self {
+        Self::Foreign { path: path.to_owned(), reason: reason.into() }
+    }
+
     /// Whether a file is not as it was written.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Gone { .. } | Self::Json { .. })
+        matches!(
+            self,
+            Self::Damaged { .. } | Self::Foreign { .. } | Self::Gone { .. } | Self::Json { .. }
+        )
     }
 
     /// Whether nothing can be written there, though it can be read.
@@ -254,6 +291,15 @@ impl StoreError {
             Self::Weights { path, .. }
             | Self::Predictions { path, .. }
             | Self::Damaged { path, .. } => return remove(path),
+            Self::Foreign { path, .. } => match run_of(path) {
+                Some(id) => Remedy::RestoreRun(id),
+                None => Remedy::Words("put back the file that belongs there, from a copy"),
+            },
+            Self::NotARun { found, .. } => Remedy::Words(match *found {
+                CAPITALS => "rename it, in lower case",
+                _ => "move it away, or put the run's own folder there",
+            }),
+            Self::Less { .. } => Remedy::Words("restore it from a copy, or run the study again"),
             Self::NotPlain { .. } => Remedy::Words("put the file itself there, or remove it"),
             _ => return None,
         })
@@ -265,12 +311,26 @@ impl StoreError {
 pub enum Remedy {
     /// Remove this run; it then starts anew.
     RemoveRun(RunId),
+    /// Put the run's own file back, or remove the run.
+    RestoreRun(RunId),
     /// Keep one of two runs of this id in another store, or remove it.
     KeepOne(RunId),
     /// List the runs.
     ListRuns,
     /// In these words.
     Words(&'static str),
+}
+
+/// What is found where the name of a run's folder is in capitals.
+pub(crate) const CAPITALS: &str = "a name with capitals";
+
+/// The first of these, and how many there are.
+fn few(gone: &[String]) -> String {
+    const FEW: usize = 5;
+    match gone.len().saturating_sub(FEW) {
+        0 => gone.join(", "),
+        more => format!("{} and {more} more", gone[..FEW].join(", ")),
+    }
 }
 
 /// The run that a file belongs to: the nearest folder above it that is called like one.

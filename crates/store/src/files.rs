@@ -74,12 +74,29 @@ pub(crate) fn write_sealed(
     write_json(path, &Sealed { value, sha256: canonical::digest(&plain) }, durability)
 }
 
-/// The object in a JSON file, whose digest must be the one that it carries. Files that were written
-/// before there were any carry none.
-pub(crate) fn read_sealed(path: &Path) -> Result<Value, StoreError> {
-    let mut value: Value = read_json(path)?;
+/// The object in a JSON file, whose digest must be the one that it carries. Only those that were written
+/// before there were any may carry none.
+pub(crate) fn read_sealed(
+    path: &Path,
+    may_be_open: impl FnOnce(&Value) -> bool,
+) -> Result<Value, StoreError> {
+    unseal(path, read_json(path)?, may_be_open)
+}
+
+fn unseal(
+    path: &Path,
+    mut value: Value,
+    may_be_open: impl FnOnce(&Value) -> bool,
+) -> Result<Value, StoreError> {
     let seal = value.as_object_mut().and_then(|object| object.remove("sha256"));
-    let Some(seal) = seal else { return Ok(value) };
+    let Some(seal) = seal else {
+        return match may_be_open(&value) {
+            true => Ok(value),
+            false => {
+                Err(StoreError::foreign(path, "it has no checksum, and this version writes one"))
+            }
+        };
+    };
     match canonical::digest(&value) {
         found if seal == found.as_str() => Ok(value),
         found => {
@@ -105,20 +122,46 @@ pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> 
 
 /// The SHA-256 of bytes, in hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    let digit = |four: u8| char::from_digit(u32::from(four), 16).unwrap_or_default();
-    Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    hex(&Sha256::digest(bytes))
 }
 
-/// A file's bytes, which must have this checksum where one is known; `None` where it does not exist
-/// and none is known.
-pub(crate) fn read_checked(
+fn hex(bytes: &[u8]) -> String {
+    let digit = |four: u8| char::from_digit(u32::from(four), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Passes bytes on, and knows their SHA-256.
+struct Hashed<'a> {
+    out: &'a mut Out,
+    hash: Sha256,
+}
+
+impl Write for Hashed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Replaces a file by what `write` writes, and gives its SHA-256.
+pub(crate) fn replace_hashed(
     path: &Path,
-    expected: Option<&String>,
-) -> Result<Option<Vec<u8>>, StoreError> {
-    let Some(expected) = expected else { return read_if_there(path) };
-    let bytes = read(path)?;
-    check(path, &bytes, expected)?;
-    Ok(Some(bytes))
+    durability: Durability,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<String, StoreError> {
+    let mut sha256 = String::new();
+    replace(path, durability, |out| {
+        let mut hashed = Hashed { out, hash: Sha256::new() };
+        write(&mut hashed)?;
+        sha256 = hex(&hashed.hash.finalize());
+        Ok(())
+    })?;
+    Ok(sha256)
 }
 
 /// That a file's bytes have this checksum.
@@ -140,11 +183,18 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StoreErro
 
 /// The value in a JSON file that says its format; a newer one is refused before it is read.
 pub(crate) fn read_versioned<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
+    versioned(path, &read(path)?)
+}
+
+/// The value in the bytes of such a file.
+pub(crate) fn versioned<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, StoreError> {
     #[derive(serde::Deserialize)]
     struct Versioned {
         format: u64,
     }
-    let value = read_sealed(path)?;
+    // A newer one may be sealed in another way.
+    let old = |value: &Value| value["format"].as_u64().is_none_or(|format| format != FORMAT);
+    let value = unseal(path, parse(path, bytes)?, old)?;
     let json = |error| StoreError::Json { path: path.to_owned(), error };
     let format = serde::Deserialize::deserialize(&value).map(|v: Versioned| v.format);
     match format.map_err(json)? {

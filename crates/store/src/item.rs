@@ -18,7 +18,7 @@ use std::path::Path;
 
 use crate::layout::{is_artifact, is_plain, run_of_artifact};
 use crate::pack::{PackOptions, Source, Unpacked, files_of_run, open, pack_files};
-use crate::study::{is_record, record_of};
+use crate::study::{is_record, is_text, record_of};
 use crate::{RunId, RunInfo, State, Store, StoreError};
 
 /// Ends the name of a packed item.
@@ -83,8 +83,7 @@ impl Item {
 /// Whether a file of a study is carried: results of stages and the study's text. All other files are
 /// made from them.
 fn is_carried(file: &str) -> bool {
-    let text = !file.contains('/') && file.ends_with(".toml");
-    (text || run_of_artifact(file).is_some()) && !is_record(file)
+    (is_text(file) || run_of_artifact(file).is_some()) && !is_record(file)
 }
 
 /// The items of a store that can be carried.
@@ -147,7 +146,7 @@ impl Store {
                 let run = self.run(id)?;
                 let files = files_of_run(&run, PackOptions::default())?;
                 check_version(item, version, finished_version(&run)?)?;
-                pack_files(std::slice::from_ref(id), files)
+                pack_files(self, std::slice::from_ref(id), files)
             }
             Item::File { study, file } => {
                 let folder = self.study(study)?;
@@ -162,7 +161,7 @@ impl Store {
                     (format!("studies/{study}/{file}"), folder.path().join(file))
                 };
                 let files = names_of_files(file).iter().map(|file| source(file)).collect();
-                pack_files(&[], files)
+                pack_files(self, &[], files)
             }
         }
     }
@@ -187,7 +186,7 @@ impl Store {
                     return Err(refused(format!("{} does not belong to run {id}", file.path)));
                 }
                 let run = RunInfo::read(layout.run(id), id.clone())
-                    .and_then(|run| run.verify().map(|()| run))
+                    .and_then(|run| run.verify(true).map(|()| run))
                     .map_err(|error| refused(error.to_string()))?;
                 let found = finished_version(&run).map_err(|error| refused(error.to_string()))?;
                 check_version(item, version, found)?;
@@ -198,7 +197,7 @@ impl Store {
                 if !expected.eq(manifest.files.iter().map(|file| file.path.clone())) {
                     return Err(refused(format!("it does not have {} alone", names.join(" and "))));
                 }
-                let staged = Store { layout, swept: Default::default() }.study(study)?;
+                let staged = Store::at(layout).study(study)?;
                 let found = match run_of_artifact(file) {
                     None => staged.version_of_text(file),
                     Some(run) => {

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use dissensus_io::{STORE_MARKER, TEMPORARY};
 
-use crate::RunId;
+use crate::{RunId, StoreError, files};
 
-/// The format that this version writes; newer ones are refused, not guessed at.
-pub const FORMAT: u64 = 1;
+/// The format that this version writes; newer ones are refused, not guessed at. From format 2 on, every file
+/// of a run is bound to it: it carries the run's id, or its status has the checksum of it.
+pub const FORMAT: u64 = 2;
 
 /// Begins the name of a run's folder while it is being made.
 pub(crate) const NEW: &str = ".new-";
@@ -105,6 +106,11 @@ impl StoreLayout {
         self.studies().join(name)
     }
 
+    /// The store whose runs or studies this folder is one of.
+    pub(crate) fn around(folder: &Path) -> Self {
+        Self::new(folder.parent().and_then(Path::parent).unwrap_or(folder))
+    }
+
     /// Whether an entry of the root may stand there in a store that is just being made.
     pub(crate) fn is_ours(name: &str) -> bool {
         matches!(name, STORE_MARKER | "lock" | "runs" | "studies") || name.starts_with(TEMPORARY)
@@ -150,6 +156,24 @@ impl RunLayout {
     pub(crate) fn of_results(&self) -> [PathBuf; 4] {
         let [best, last] = [Which::Best, Which::Last].map(|which| self.predictions(which));
         [self.history(), self.result(), best, last]
+    }
+
+    /// All files of a run, but for curves, that its status has the checksums of when it is finished.
+    pub(crate) fn bound(&self) -> [PathBuf; 8] {
+        let [history, result, predicted, at_end] = self.of_results();
+        let [best, last] = [Which::Best, Which::Last].map(|which| self.weights(which));
+        [self.spec(), self.about(), history, result, predicted, at_end, best, last]
+    }
+
+    /// Removes all that training leaves behind, the checkpoint first.
+    pub(crate) fn clear(&self) -> Result<(), StoreError> {
+        files::remove(&self.checkpoint())?;
+        files::remove(&self.history())?;
+        for which in [Which::Best, Which::Last] {
+            files::remove(&self.weights(which))?;
+            files::remove(&self.predictions(which))?;
+        }
+        files::remove(&self.events())
     }
 
     /// The files of a run that are carried between machines, by their names in its folder: not the

@@ -5,7 +5,7 @@
 //! STORE/runs/ID/spec.json                the resolved spec; ID is the start of its SHA-256
 //!              /about.json               format, full digest, time, what the caller says of the code
 //!              /status.json              running, interrupted, finished or failed; how far; when it is
-//!                                        finished, the SHA-256 of history, result and predictions
+//!                                        finished, the SHA-256 of all other files
 //!              /checkpoint.safetensors   what an unfinished run continues from
 //!              /history.jsonl            one line per epoch
 //!              /best.safetensors         weights of the selected epoch, by plain names
@@ -37,6 +37,11 @@
 //! operating system's and goes with its process; a run that says `running` and is not locked was
 //! interrupted, and is told as such.
 //!
+//! Every file of a run is bound to it: the name of its folder derives from the spec; status, checkpoint and
+//! weights carry the id; and the status of a finished run has the checksums of all other files, which are
+//! checked when they are used. So no file of one run passes for that of another. Runs of format 1 are
+//! less bound; a store has some only where its `store.json` says so, and [`has_read_older`] tells.
+//!
 //! [`pack`] puts a store into one file, to be carried to another machine, and [`unpack`] merges such
 //! a file into a store. An [`Item`] is what is carried alone, as a pack of its own.
 //!
@@ -51,6 +56,7 @@ mod files;
 mod item;
 mod layout;
 mod lock;
+mod older;
 mod pack;
 mod run;
 mod status;
@@ -70,9 +76,10 @@ pub use error::{Remedy, StoreError};
 pub use files::{replace_file, write_output_file};
 pub use item::{Item, Items};
 pub use layout::{FORMAT, Which};
+pub use older::has_read_older;
 pub use pack::{PackOptions, Packed, StudyMerge, Unpacked, pack, unpack};
 pub use run::{Continued, RunInfo};
 pub use status::{State, Status};
 pub use store::{Broken, Listing, Store};
-pub use study::{Made, MadeFile, StudyFolder, sealed, study_folder};
+pub use study::{Made, MadeFile, MadeOf, StudyFolder, sealed, study_folder};
 pub use tensors::{Tensor, Tensors};

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use tar::{EntryType, Header};
 
 use crate::layout::{CLUSTER, RunLayout, run_of_artifact};
+use crate::older::BOUND;
 use crate::study::list;
 use crate::{FORMAT, RunId, RunInfo, State, Store, StoreError, files};
 
@@ -64,7 +65,7 @@ pub(crate) type Source = (String, PathBuf);
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Manifest {
-    format: u64,
+    pub(crate) format: u64,
     made_by: String,
     pub(crate) runs: Vec<String>,
     pub(crate) files: Vec<FileEntry>,
@@ -101,6 +102,7 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
         let study = store.study(&name)?;
         plain_folder(study.path())?;
         study.verify()?;
+        study.check_whole(store)?;
         let mut names = study.files()?;
         // What was computed from a run goes where the run goes. Scripts and logs of a cluster are of this
         // machine.
@@ -112,7 +114,7 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
         sources.extend(names.into_iter().map(file));
         packed.studies.push(name);
     }
-    let manifest = Manifest::of(&packed.runs, &mut sources)?;
+    let manifest = Manifest::of(store, &packed.runs, &mut sources)?;
     packed.files = manifest.files.len();
     packed.bytes = manifest.files.iter().map(|file| file.bytes).sum();
     let has = |name: &String| manifest.files.iter().any(|file| file.path == *name);
@@ -125,7 +127,7 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
 
 impl Manifest {
     /// That of these files, by their names in a pack, which are sorted.
-    fn of(runs: &[RunId], sources: &mut [Source]) -> Result<Self, StoreError> {
+    fn of(store: &Store, runs: &[RunId], sources: &mut [Source]) -> Result<Self, StoreError> {
         sources.sort_unstable();
         let entries = sources.iter().map(|(name, path)| {
             let bytes = files::read(path)?;
@@ -136,7 +138,7 @@ impl Manifest {
             })
         });
         Ok(Self {
-            format: FORMAT,
+            format: if store.may_have_older()? { BOUND - 1 } else { FORMAT },
             made_by: format!("dissensus {}", env!("CARGO_PKG_VERSION")),
             runs: runs.iter().map(RunId::to_string).collect(),
             files: entries.collect::<Result<_, StoreError>>()?,
@@ -145,8 +147,12 @@ impl Manifest {
 }
 
 /// A pack of these files, in memory.
-pub(crate) fn pack_files(runs: &[RunId], mut sources: Vec<Source>) -> Result<Vec<u8>, StoreError> {
-    let manifest = Manifest::of(runs, &mut sources)?;
+pub(crate) fn pack_files(
+    store: &Store,
+    runs: &[RunId],
+    mut sources: Vec<Source>,
+) -> Result<Vec<u8>, StoreError> {
+    let manifest = Manifest::of(store, runs, &mut sources)?;
     let mut bytes = Vec::new();
     let fail = |error| {
         let path = sources.first().map(|(_, path)| path.as_path());
@@ -159,7 +165,7 @@ pub(crate) fn pack_files(runs: &[RunId], mut sources: Vec<Source>) -> Result<Vec
 /// The files of a run that are carried, all of which are as they were written.
 pub(crate) fn files_of_run(run: &RunInfo, options: PackOptions) -> Result<Vec<Source>, StoreError> {
     plain_folder(&run.folder)?;
-    run.verify()?;
+    run.verify(options.best_weights)?;
     let mut names = Vec::new();
     list(&run.folder, "", &mut names)?;
     names.retain(|name| RunLayout::is_carried(name, options.best_weights));

@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::layout::RunLayout;
+use crate::layout::{RunLayout, StoreLayout};
+use crate::older::{self, BOUND};
 use crate::status::Checksums;
 use crate::{
     Checkpoint, Logits, RunId, State, Status, StoreError, Tensors, Which, canonical, files, status,
@@ -40,6 +41,13 @@ impl About {
     pub(crate) fn read(layout: &RunLayout) -> Result<Self, StoreError> {
         files::read_versioned(&layout.about())
     }
+
+    /// With the checksum of its file.
+    fn with_checksum(layout: &RunLayout) -> Result<(Self, String), StoreError> {
+        let path = layout.about();
+        let bytes = files::read(&path)?;
+        Ok((files::versioned(&path, &bytes)?, files::sha256(&bytes)))
+    }
 }
 
 /// A run as it was when it was looked at.
@@ -61,21 +69,36 @@ pub struct RunInfo {
     pub folder: PathBuf,
     layout: RunLayout,
     checksums: Checksums,
+    is_bound: bool,
 }
 
 impl RunInfo {
     pub(crate) fn read(layout: RunLayout, id: RunId) -> Result<Self, StoreError> {
-        let About { digest, created, about, continued, .. } = About::read(&layout)?;
+        match Self::read_once(&layout, &id) {
+            // Another process may have taken it up and ended it between two files.
+            Err(error) if error.is_damage() => Self::read_once(&layout, &id),
+            read => read,
+        }
+    }
+
+    fn read_once(layout: &RunLayout, id: &RunId) -> Result<Self, StoreError> {
+        let (layout, id) = (layout.clone(), id.clone());
+        let (About { format, digest, created, about, continued }, sha256) =
+            About::with_checksum(&layout)?;
+        let is_bound = format >= BOUND;
+        if !is_bound {
+            older::accept(&layout.about(), &StoreLayout::around(&layout.folder))?;
+        }
         let spec: Value = files::read_json(&layout.spec())?;
         let found = canonical::digest(&spec);
         if found != digest || RunId::of_digest(&found) != id {
             let expected = if found == digest { format!("{id}…") } else { digest };
             return Err(StoreError::Digest { path: layout.spec(), id, expected, found });
         }
-        let read = || match status::read(&layout) {
+        let read = || match status::read(&layout, is_bound.then_some(&id)) {
             // The checkpoint knows as much: see `rebuilt`.
             Err(error) if error.is_damage() => {
-                Ok((rebuilt(&layout, &id).ok_or(error)?, Checksums::new()))
+                Ok((rebuilt(&layout, &id, is_bound).ok_or(error)?, Checksums::new()))
             }
             read => read,
         };
@@ -87,8 +110,41 @@ impl RunInfo {
                 status.state = State::Interrupted;
             }
         }
+        if is_bound && status.state == State::Finished {
+            let path = layout.about();
+            match checksums.get(&layout.name_of(&path)) {
+                Some(expected) if *expected == sha256 => {}
+                Some(expected) => {
+                    return Err(StoreError::Damaged {
+                        path,
+                        expected: expected.clone(),
+                        found: sha256,
+                    });
+                }
+                None => {
+                    let reason = "it says that the run is finished, and not what its files are";
+                    return Err(StoreError::foreign(&layout.status(), reason));
+                }
+            }
+        }
         let folder = layout.folder.clone();
-        Ok(Self { id, spec, about, created, continued, status, folder, layout, checksums })
+        Ok(Self {
+            id,
+            spec,
+            about,
+            created,
+            continued,
+            status,
+            folder,
+            layout,
+            checksums,
+            is_bound,
+        })
+    }
+
+    /// Whether its files are bound to it; not those of a run that an older version made.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.is_bound
     }
 
     /// One row per epoch, in order, as the type that the caller wrote.
@@ -103,7 +159,11 @@ impl RunInfo {
 
     /// The weights of the selected epoch, or at the end; `None` where there are none yet.
     pub fn weights(&self, which: Which) -> Result<Option<Tensors<'static>>, StoreError> {
-        weights::read_file(&self.layout.weights(which))
+        let path = self.layout.weights(which);
+        // They may have been deleted, or left out of a pack.
+        let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
+        self.check(&path, &bytes)?;
+        weights::read_weights(&path, &bytes, self.is_bound.then_some(&self.id)).map(Some)
     }
 
     /// What the model of the selected epoch, or the last one, predicts; `None` where nothing yet.
@@ -143,14 +203,41 @@ impl RunInfo {
         }
     }
 
-    /// Reads all files that have a checksum, and says which is not as it was written.
-    pub(crate) fn verify(&self) -> Result<(), StoreError> {
-        self.layout.of_results().iter().try_for_each(|path| self.checked(path).map(drop))
+    /// Reads all files that results depend on, and says which is not as it was written, or gone. Weights may
+    /// be gone.
+    pub(crate) fn verify(&self, with_weights: bool) -> Result<(), StoreError> {
+        for path in self.layout.of_results() {
+            let there = self.checked(&path)?.is_some();
+            let needed = path == self.layout.predictions(Which::Best) && !self.is_bound;
+            if self.status.state == State::Finished && needed && !there {
+                return Err(StoreError::Gone { path });
+            }
+        }
+        if with_weights { self.weights(Which::Best).map(drop) } else { Ok(()) }
     }
 
     /// A file's bytes, checked where the run's status has a checksum.
     fn checked(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-        files::read_checked(path, self.checksums.get(&self.layout.name_of(path)))
+        let Some(bytes) = files::read_if_there(path)? else {
+            return match self.checksums.contains_key(&self.layout.name_of(path)) {
+                true => Err(StoreError::Gone { path: path.to_owned() }),
+                false => Ok(None),
+            };
+        };
+        self.check(path, &bytes)?;
+        Ok(Some(bytes))
+    }
+
+    /// That bytes are those that the run has written, as far as its status knows. That of a finished run
+    /// knows all.
+    fn check(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        match self.checksums.get(&self.layout.name_of(path)) {
+            Some(expected) => files::check(path, bytes, expected),
+            None if self.is_bound && self.status.state == State::Finished => {
+                Err(StoreError::foreign(path, "its run did not write it"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The file of the weights, for other programs; it may not exist yet.
@@ -172,9 +259,9 @@ impl RunInfo {
 /// What a run comes to whose status is damaged: with a good checkpoint it continues there, and with
 /// neither a checkpoint nor a result it starts anew. `None` for what may have been finished, whose
 /// checksums were in the status.
-fn rebuilt(layout: &RunLayout, id: &RunId) -> Option<Status> {
-    let epoch = match Checkpoint::read(&layout.checkpoint(), id).ok()? {
-        Some(checkpoint) => checkpoint.epoch,
+fn rebuilt(layout: &RunLayout, id: &RunId, is_bound: bool) -> Option<Status> {
+    let epoch = match Checkpoint::read(&layout.checkpoint(), id, is_bound).ok()? {
+        Some((checkpoint, _)) => checkpoint.epoch,
         None if !layout.result().exists() => 0,
         None => return None,
     };

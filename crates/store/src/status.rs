@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::RunLayout;
-use crate::{Durability, StoreError, files};
+use crate::{Durability, RunId, StoreError, files};
 
 /// What has become of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,28 +49,50 @@ pub(crate) type Checksums = BTreeMap<String, String>;
 struct StatusFile {
     #[serde(flatten)]
     status: Status,
+    /// Whose it is. Older runs have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
     /// Runs that were made before there were any have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     checksums: Checksums,
 }
 
-/// The status of a run.
-pub(crate) fn read(layout: &RunLayout) -> Result<(Status, Checksums), StoreError> {
+/// The status of a run; of this one, where it is bound to its run.
+pub(crate) fn read(
+    layout: &RunLayout,
+    bound: Option<&RunId>,
+) -> Result<(Status, Checksums), StoreError> {
     let path = layout.status();
-    let read = serde_json::from_value(files::read_sealed(&path)?);
-    let StatusFile { status, checksums } =
-        read.map_err(|error| StoreError::Json { path, error })?;
-    Ok((status, checksums))
+    let read = serde_json::from_value(files::read_sealed(&path, |_| bound.is_none())?);
+    let StatusFile { status, run, checksums } = match read {
+        Ok(read) => read,
+        Err(error) => return Err(StoreError::Json { path, error }),
+    };
+    match (bound, run) {
+        (Some(id), Some(run)) if run != id.as_str() => {
+            Err(StoreError::foreign(&path, format!("it is of run {run}")))
+        }
+        (Some(_), None) => Err(StoreError::foreign(&path, "it does not say whose it is")),
+        _ => Ok((status, checksums)),
+    }
+}
+
+/// What a run has come to, for whoever only wants to know that.
+pub(crate) fn peek(layout: &RunLayout) -> Option<Status> {
+    let value = files::read_sealed(&layout.status(), |_| true).ok()?;
+    serde_json::from_value::<StatusFile>(value).ok().map(|file| file.status)
 }
 
 /// Replaces the status of a run.
 pub(crate) fn write(
     layout: &RunLayout,
+    id: &RunId,
     status: Status,
     checksums: Checksums,
     durability: Durability,
 ) -> Result<(), StoreError> {
-    files::write_sealed(&layout.status(), &StatusFile { status, checksums }, durability)
+    let run = Some(id.to_string());
+    files::write_sealed(&layout.status(), &StatusFile { status, run, checksums }, durability)
 }
 
 #[cfg(test)]

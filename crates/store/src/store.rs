@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-use serde::{Deserialize, Serialize};
+use std::sync::{Arc, OnceLock};
 
 use dissensus_io::{check_outside, remove_orphans};
 
+use crate::error::CAPITALS;
 use crate::layout::{REMOVED, RunLayout, StoreLayout, run_of_artifact};
-use crate::{Durability, FORMAT, RunId, RunInfo, State, StoreError, files, lock, status, study};
+use crate::older::Marker;
+use crate::{Durability, RunId, RunInfo, State, StoreError, files, lock, status, study};
 
 /// How many ids are named to who asks for one that is not there.
 const NEAREST: usize = 3;
@@ -22,13 +23,8 @@ pub struct Store {
     pub(crate) layout: StoreLayout,
     /// Whether this process has removed what others left half made or half removed.
     pub(crate) swept: Arc<AtomicBool>,
-}
-
-/// What `store.json` holds.
-#[derive(Serialize, Deserialize)]
-struct Marker {
-    format: u64,
-    made_by: String,
+    /// Names among the runs that are ids in capitals, as of when one was first looked for.
+    capitals: Arc<OnceLock<BTreeSet<String>>>,
 }
 
 /// The runs of a store.
@@ -70,7 +66,12 @@ impl Store {
             });
         }
         let _: Marker = files::read_versioned(&layout.marker())?;
-        Ok(Self { layout, swept: Arc::default() })
+        Ok(Self::at(layout))
+    }
+
+    /// What is laid out as a store.
+    pub(crate) fn at(layout: StoreLayout) -> Self {
+        Self { layout, swept: Arc::default(), capitals: Arc::default() }
     }
 
     /// Opens a store, or makes one in a folder that is new or empty.
@@ -91,9 +92,7 @@ impl Store {
         }
         let making = lock::wait(&layout.lock())?;
         if !layout.marker().exists() {
-            let made_by = format!("dissensus {}", env!("CARGO_PKG_VERSION"));
-            let marker = Marker { format: FORMAT, made_by };
-            files::write_sealed(&layout.marker(), &marker, Durability::Power)?;
+            files::write_sealed(&layout.marker(), &Marker::new(), Durability::Power)?;
         }
         drop(making);
         Self::open(path)
@@ -107,7 +106,7 @@ impl Store {
             let run = RunLayout { folder: self.layout.runs().join(name) };
             remove_orphans(&run.folder);
             remove_orphans(&run.predictions_folder());
-            let finished = || status::read(&run).is_ok_and(|(s, _)| s.state == State::Finished);
+            let finished = || status::peek(&run).is_some_and(|s| s.state == State::Finished);
             // A process that holds the run is about to do the same.
             if run.checkpoint().exists()
                 && finished()
@@ -183,14 +182,14 @@ impl Store {
         for name in names {
             let folder = self.layout.runs().join(name);
             // Where there are many, looking for those nearest to one that is not there takes long.
-            if !folder.exists() {
+            if folder.symlink_metadata().is_err() {
                 continue;
             }
             let id: Result<RunId, StoreError> = name.parse();
             match id.and_then(|id| self.run(&id)).and_then(&make) {
                 Ok(made) => all.push(made),
                 // Removed since the names were read.
-                Err(_) if !folder.exists() => {}
+                Err(_) if folder.symlink_metadata().is_err() => {}
                 Err(error) => broken.push(Broken { id: name.parse().ok(), folder, error }),
             }
         }
@@ -207,7 +206,7 @@ impl Store {
     /// The run of this id.
     pub fn run(&self, id: &RunId) -> Result<RunInfo, StoreError> {
         let layout = self.layout.run(id);
-        match layout.folder.is_dir() {
+        match self.is_there(id)? {
             true => RunInfo::read(layout, id.clone()),
             false => Err(self.no_run(id.as_str(), self.ids()?)),
         }
@@ -216,9 +215,36 @@ impl Store {
     /// The run of this id; `None` where there is none.
     pub fn get(&self, id: &RunId) -> Result<Option<RunInfo>, StoreError> {
         let layout = self.layout.run(id);
-        match layout.folder.is_dir() {
+        match self.is_there(id)? {
             true => RunInfo::read(layout, id.clone()).map(Some),
             false => Ok(None),
+        }
+    }
+
+    /// Whether there is a folder of this run. Something else in its place is an error.
+    pub(crate) fn is_there(&self, id: &RunId) -> Result<bool, StoreError> {
+        let path = self.layout.run(id).folder;
+        let not = |path, found| Err(StoreError::NotARun { path, found });
+        match path.metadata() {
+            Ok(found) if found.is_dir() => return Ok(true),
+            Ok(_) => return not(path, "a file"),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(StoreError::io("reading", &path, error)),
+        }
+        if path.is_symlink() {
+            return not(path, "a broken link");
+        }
+        let is_capital = |name: &String| {
+            let small = name.to_lowercase();
+            small != *name && small.parse::<RunId>().is_ok()
+        };
+        // Once is enough: where there are many runs, a list for each that is not there takes long.
+        let capitals = self.capitals.get_or_init(|| {
+            self.names().unwrap_or_default().into_iter().filter(is_capital).collect()
+        });
+        match capitals.iter().find(|name| name.eq_ignore_ascii_case(id.as_str())) {
+            Some(name) => not(self.layout.runs().join(name), CAPITALS),
+            None => Ok(false),
         }
     }
 
@@ -260,11 +286,12 @@ impl Store {
     /// Removes a run, broken or not, and what studies computed from it, unless a process is training it.
     ///
     /// Its folder is renamed first and emptied then, so that nothing half-removed is ever taken
-    /// for a run; what a kill leaves of it goes when the next run begins.
+    /// for a run; what a kill leaves of it goes when the next run begins. What was computed from it is put
+    /// aside with it, before another process may add the run again.
     pub fn remove(&self, id: &RunId) -> Result<(), StoreError> {
         let run = self.layout.run(id);
         let making = lock::wait(&self.layout.lock())?;
-        if !run.folder.is_dir() {
+        if !self.is_there(id)? {
             return Err(self.no_run(id.as_str(), self.ids()?));
         }
         let Some(held) = lock::take(&run.lock())? else {
@@ -273,8 +300,14 @@ impl Store {
         let (removed, computed) = (self.aside(id), self.computed_from(id)?);
         fs::rename(&run.folder, &removed)
             .map_err(|error| StoreError::io("removing", &run.folder, error))?;
+        for (number, path) in computed.iter().enumerate() {
+            let aside = removed.join(format!("computed-{number}"));
+            fs::rename(path, aside).map_err(|error| StoreError::io("removing", path, error))?;
+        }
+        for study in self.studies()? {
+            self.study(&study)?.forget(id)?;
+        }
         drop((held, making));
-        computed.iter().try_for_each(|path| files::remove(path))?;
         files::remove(&removed)
     }
 
@@ -297,11 +330,8 @@ impl Store {
     }
 
     pub(crate) fn locked(&self, id: &RunId) -> StoreError {
-        let status = status::read(&self.layout.run(id));
-        StoreError::Locked {
-            id: id.clone(),
-            process: status.ok().map(|(status, _)| status.process),
-        }
+        let status = status::peek(&self.layout.run(id));
+        StoreError::Locked { id: id.clone(), process: status.map(|status| status.process) }
     }
 }
 

@@ -5,7 +5,7 @@
 //! checking of what may be damaged, is the crate's.
 //!
 //! The metadata carries `crc32c`, of the note (where there is one) and the values: a file whose
-//! length is right may still hold zeros after a loss of power.
+//! length is right may still hold zeros after a loss of power. Weights of a run also carry `run`, its id.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::path::Path;
 use safetensors::{Dtype, SafeTensors};
 use serde_json::{Map, Value, json};
 
-use crate::{StoreError, Tensors, files};
+use crate::{RunId, StoreError, Tensors};
 
 /// The format's limit on the head.
 pub(crate) const HEAD_LIMIT: usize = 100_000_000;
@@ -24,9 +24,15 @@ const BLOCK: usize = 1 << 16;
 /// Under which name a note stands in the metadata.
 const NOTE: &str = "checkpoint";
 
-/// The head of the file, with its length, for tensors and a note that travels with them.
-pub(crate) fn head(tensors: &Tensors<'_>, note: Option<&str>) -> Vec<u8> {
+/// Under which name the id of its run stands there.
+const RUN: &str = "run";
+
+/// The head of the file, with its length, for tensors, a note that travels with them, and whose they are.
+pub(crate) fn head(tensors: &Tensors<'_>, note: Option<&str>, run: Option<&RunId>) -> Vec<u8> {
     let mut metadata = Map::new();
+    if let Some(run) = run {
+        metadata.insert(RUN.to_owned(), run.as_str().into());
+    }
     metadata.insert("crc32c".to_owned(), format!("{:08x}", checksum(tensors, note)).into());
     if let Some(note) = note {
         metadata.insert(NOTE.to_owned(), note.into());
@@ -48,7 +54,10 @@ pub(crate) fn head(tensors: &Tensors<'_>, note: Option<&str>) -> Vec<u8> {
 }
 
 /// The values, behind the head.
-pub(crate) fn write_values(tensors: &Tensors<'_>, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_values(
+    tensors: &Tensors<'_>,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     blocks(tensors, |bytes| out.write_all(bytes))
 }
 
@@ -75,19 +84,28 @@ fn blocks<E>(tensors: &Tensors<'_>, mut each: impl FnMut(&[u8]) -> Result<(), E>
     Ok(())
 }
 
-/// The tensors in a file; `None` where there is none.
-pub(crate) fn read_file(path: &Path) -> Result<Option<Tensors<'static>>, StoreError> {
-    let Some(bytes) = files::read_if_there(path)? else {
-        return Ok(None);
-    };
-    match read(&bytes) {
-        Ok((tensors, _)) => Ok(Some(tensors)),
-        Err(reason) => Err(StoreError::Weights { path: path.to_owned(), reason }),
+/// The tensors in the bytes of a file of this run; of any run, where it is older.
+pub(crate) fn read_weights(
+    path: &Path,
+    bytes: &[u8],
+    bound: Option<&RunId>,
+) -> Result<Tensors<'static>, StoreError> {
+    let (tensors, _, run) =
+        read(bytes).map_err(|reason| StoreError::Weights { path: path.to_owned(), reason })?;
+    match (bound, run) {
+        (Some(id), Some(run)) if run != id.as_str() => {
+            Err(StoreError::foreign(path, format!("it is of run {run}")))
+        }
+        (Some(_), None) => Err(StoreError::foreign(path, "it does not say whose it is")),
+        _ => Ok(tensors),
     }
 }
 
-/// The tensors in a file's bytes, and the note; or what is wrong with it.
-pub(crate) fn read(bytes: &[u8]) -> Result<(Tensors<'static>, Option<String>), String> {
+/// Tensors, the note, and whose they are.
+pub(crate) type Read = (Tensors<'static>, Option<String>, Option<String>);
+
+/// The tensors in a file's bytes, the note, and whose they are; or what is wrong with it.
+pub(crate) fn read(bytes: &[u8]) -> Result<Read, String> {
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| e.to_string())?;
     let file = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;
     let mut infos: Vec<_> = metadata.tensors().into_iter().collect();
@@ -111,7 +129,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Tensors<'static>, Option<String>), S
             return Err(format!("its checksum is {found}, expected {expected}"));
         }
     }
-    Ok((tensors, note))
+    Ok((tensors, note, entry(RUN).cloned()))
 }
 
 #[cfg(test)]
@@ -121,7 +139,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn file(tensors: &Tensors<'_>, note: Option<&str>) -> Vec<u8> {
-        let mut bytes = head(tensors, note);
+        let mut bytes = head(tensors, note, None);
         write_values(tensors, &mut bytes).unwrap();
         bytes
     }
@@ -155,7 +173,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_reads_back(tensors in any_tensors(), note in prop::option::of("\\PC*")) {
-            let (back, told) = read(&file(&tensors, note.as_deref())).unwrap();
+            let (back, told, _) = read(&file(&tensors, note.as_deref())).unwrap();
             prop_assert_eq!(bits(&back), bits(&tensors));
             prop_assert_eq!(told, note);
         }
@@ -164,7 +182,7 @@ mod tests {
         fn damage_is_noticed(tensors in any_tensors(), at: prop::sample::Index, bit in 0..8u32) {
             let bytes = file(&tensors, Some("note"));
             prop_assert!(read(&bytes[..at.index(bytes.len())]).is_err());
-            let start = head(&tensors, Some("note")).len();
+            let start = head(&tensors, Some("note"), None).len();
             if bytes.len() > start {
                 let mut flipped = bytes.clone();
                 flipped[start + at.index(bytes.len() - start)] ^= 1 << bit;
@@ -187,7 +205,7 @@ mod tests {
         let mut tensors = Tensors::new();
         tensors.push("long", [values.len()], &values[..]).unwrap();
         tensors.push("short", [1], vec![-1.0]).unwrap();
-        let (back, _) = read(&file(&tensors, None)).unwrap();
+        let (back, _, _) = read(&file(&tensors, None)).unwrap();
         assert_eq!(back, tensors);
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use common::{about, begin, checkpoint, predictions, spec, weights};
 use dissensus_store::{
-    Durability, PackOptions, Remedy, RunId, State, Store, StoreError, Which, pack, unpack,
+    Durability, Made, PackOptions, Remedy, RunId, State, Store, StoreError, Which, pack, unpack,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -196,7 +196,7 @@ fn stores_merge_and_nothing_finished_is_lost() {
     let training = begin(&to.store, 7);
     from.study("demo", "results.csv", "theirs");
     to.study("demo", "results.csv", "ours");
-    from.study("demo", "about.json", "{}");
+    from.study("demo", "timings.csv", "");
     to.finish(8, 0.5);
     let unpacked = unpack(&from.pack(), to.store.path()).unwrap();
 
@@ -335,7 +335,7 @@ fn names_that_lead_elsewhere_are_refused() {
         assert!(error.contains("is not a plain file"), "{error}");
     }
     let newer =
-        String::from_utf8(manifest(&[], &good).1).unwrap().replace("\"format\":1", "\"format\":2");
+        String::from_utf8(manifest(&[], &good).1).unwrap().replace("\"format\":1", "\"format\":3");
     let all = [vec![("manifest.json".to_owned(), newer.into_bytes())], good.clone()].concat();
     archive(&file, &all, tar::EntryType::Regular);
     assert!(matches!(unpack(&file, to.store.path()).unwrap_err(), StoreError::Newer { .. }));
@@ -424,16 +424,19 @@ fn stage_results_go_where_their_run_goes() {
     place.finish(1, 0.5);
     place.interrupt(2);
     let stage = |seed: u64| format!("stages/measure-0/{}.csv", id(seed));
+    let study = place.store.study("demo").unwrap();
     for seed in [1, 2] {
-        place.study("demo", &stage(seed), "a,b\n");
+        let made = Made { rows: 1, from: "ab".into(), ..Made::default() };
+        study.write_made(&stage(seed), b"a,b\n", &made, Durability::Process).unwrap();
     }
     place.study("demo", "results.csv", "a,b\n");
     let other = Place::new();
     unpack(&place.pack(), other.store.path()).unwrap();
     let files = |place: &Place| place.store.study("demo").unwrap().files().unwrap();
-    assert_eq!(files(&other), ["results.csv".to_owned(), stage(1)]);
+    let of = |seed: u64| ["results.csv".into(), stage(seed), format!("{}.made", stage(seed))];
+    assert_eq!(files(&other), of(1));
     place.store.remove(&id(1)).unwrap();
-    assert_eq!(files(&place), ["results.csv".to_owned(), stage(2)]);
+    assert_eq!(files(&place), of(2));
 }
 
 /// Zeros of which a few bytes make many, as the manifest says itself.
@@ -463,4 +466,35 @@ fn a_bomb_is_refused_before_it_is_unpacked() {
     let error = unpack(&bomb, &other).unwrap_err().to_string();
     assert!(error.contains("unpack to more than 1073741824, 200 times as much"), "{error}");
     assert!(packed < 1 << 20 && !other.exists());
+}
+
+/// The manifest of a pack says what is in it; the status of a run says what it must have.
+#[test]
+fn a_finished_run_without_its_files_is_refused() {
+    let (from, other) = (Place::new(), Place::new());
+    from.finish(1, 0.5);
+    other.finish(1, 0.25);
+    let [whole, others] = [&from, &other].map(|place| entries(&place.pack())[1..].to_vec());
+    let run = id(1).to_string();
+    for name in ["predictions/best.npz", "predictions/last.npz", "result.json", "history.jsonl"] {
+        let path = format!("runs/{run}/{name}");
+        let place = whole.iter().position(|(name, _)| *name == path).unwrap();
+        let mut less = whole.clone();
+        less.remove(place);
+        let mut foreign = whole.clone();
+        foreign[place].1 = others[place].1.clone();
+        for (files, wanted) in [(less, "is gone"), (foreign, "is damaged")] {
+            if files == whole {
+                continue;
+            }
+            let place = Place::new();
+            let file = place.folder.path().join("made.pack");
+            let all = [vec![manifest(&[&run], &files)], files].concat();
+            archive(&file, &all, tar::EntryType::Regular);
+            let error = unpack(&file, place.store.path()).unwrap_err();
+            assert!(matches!(error, StoreError::Pack { .. }), "{name}: {error}");
+            assert!(error.to_string().contains(wanted), "{name}: {error}");
+            assert_eq!(place.state(1), None);
+        }
+    }
 }

@@ -1,5 +1,9 @@
 //! The built-in studies, each a commented TOML file to copy and change.
 
+use dissensus_report::figures::FigureKind;
+
+use crate::stages;
+
 /// A built-in study.
 #[derive(Clone, Copy, Debug)]
 pub struct Builtin {
@@ -15,9 +19,13 @@ pub struct Builtin {
 pub fn template() -> String {
     // A study with arms has no list of methods.
     let runs = dissensus_train::template().replace("\nmethods = ", "\n# methods = ");
-    runs + STUDY_TEMPLATE
+    let figures: Vec<&str> = FigureKind::ALL.iter().map(|kind| kind.template()).collect();
+    let study = STUDY_TEMPLATE.replacen("[[stages]]\n\n", &stages::template(), 1);
+    runs + &study.replacen("[[figures]]\n", &figures.join("\n"), 1)
 }
 
+/// The sections of a study; the members of a family describe
+/// themselves where `[[stages]]` and `[[figures]]` stand.
 const STUDY_TEMPLATE: &str = include_str!("template.toml");
 
 /// The built-in studies.

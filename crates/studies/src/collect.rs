@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use dissensus_core::results::Row;
 use dissensus_report::book::Chosen;
 use dissensus_store::{
-    Durability, Made, RunId, RunInfo, State, Store, StudyFolder, digest, sealed,
+    Durability, Made, MadeOf, RunId, RunInfo, State, Store, StoreError, StudyFolder, Which, digest,
+    sealed,
 };
 use dissensus_train::{RunEnvironment, RunResult};
 use rayon::prelude::*;
@@ -58,6 +59,8 @@ pub struct Collected {
     pub missing: usize,
     /// Finished runs that a stage has not looked into, by stage.
     pub unexamined: BTreeMap<String, usize>,
+    /// How many of these have no weights, so that it cannot.
+    pub without_weights: BTreeMap<String, usize>,
 }
 
 impl Collected {
@@ -88,6 +91,8 @@ pub struct Gathered {
     pub(crate) ran: BTreeMap<RunId, Ran>,
     /// What stages that look into models found, by the place of the job.
     pub(crate) kept: Vec<Vec<Kept>>,
+    /// What all of it is made of.
+    made_of: MadeOf,
     /// The results.
     pub collected: Collected,
 }
@@ -104,6 +109,7 @@ pub struct ResultFiles {
     pub study: String,
     /// [`files::ABOUT`].
     pub about: Value,
+    made_of: MadeOf,
 }
 
 impl ResultFiles {
@@ -121,11 +127,20 @@ impl ResultFiles {
         let (about, study) = (self.about.clone(), sealed(&self.study));
         let mut all = vec![(files::STUDY, study.as_bytes())];
         all.extend(self.tables());
-        Ok(folder.write_about(files::ABOUT, about, &all, Durability::Power)?)
+        Ok(folder.write_about(files::ABOUT, about, &self.made_of, &all, Durability::Power)?)
     }
 }
 
 impl Gathered {
+    /// Those of these runs that have ended well, by what trained them, and are not there any more.
+    pub fn gone<'a>(&self, ended: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let lost = |id: &&str| {
+            let is_job = self.jobs.iter().any(|job| job.id.as_str() == *id);
+            is_job && !self.made_of.runs.contains(*id)
+        };
+        ended.filter(lost).map(|id| format!("run {id}")).collect()
+    }
+
     /// The values of a field of [`ENVIRONMENT`] among finished runs, with the number of runs for
     /// each: they may come from several machines.
     pub(crate) fn environments(&self, field: Field) -> Vec<(&str, usize)> {
@@ -190,6 +205,7 @@ impl Plan<'_> {
             timings: to_csv(&timings)?,
             study: self.study().to_toml(),
             about: self.about(gathered, about),
+            made_of: gathered.made_of.clone(),
         })
     }
 
@@ -220,7 +236,8 @@ impl Plan<'_> {
     }
 
     /// The final runs and their results. A run that the store has and that cannot be read is an error:
-    /// without it, tables would be of other seeds than they say.
+    /// without it, tables would be of other seeds than they say. So is a run, or what a stage found of one,
+    /// that the study's results were made of before and that is gone now.
     pub fn gather(&self, store: &Store) -> Result<Gathered, StudyError> {
         self.gather_of(store, &|_| true)
     }
@@ -235,13 +252,18 @@ impl Plan<'_> {
         let mut collected = Collected { chosen, ..Collected::default() };
         collected.missing = undecided.iter().map(|waiting| waiting.runs).sum();
         let folder = store.study(&self.study().name)?;
-        let mut seen = BTreeSet::new();
+        let (before, mut made_of) = (folder.made_of()?, MadeOf::default());
+        let (mut seen, mut gone) = (BTreeSet::new(), BTreeSet::new());
         for job in self.searches() {
-            if let Some(run) = store.get(&job.id)?
-                && let State::Failed { reason } = run.status.state
-                && seen.insert(job.id.clone())
-            {
-                collected.failed.push(failure(&job, reason));
+            match store.get(&job.id)? {
+                Some(run) => match run.status.state {
+                    State::Failed { reason } if seen.insert(job.id.clone()) => {
+                        collected.failed.push(failure(&job, reason));
+                    }
+                    State::Finished => drop(made_of.runs.insert(job.id.to_string())),
+                    _ => {}
+                },
+                None => drop(gone.insert(job.id.to_string())),
             }
         }
         let runs: Vec<&Job> = crate::distinct(&jobs);
@@ -257,7 +279,12 @@ impl Plan<'_> {
                     None
                 }
                 Ok(Some(One::Failed(reason))) => Some(reason),
-                Ok(None) => None,
+                Ok(None) => {
+                    if store.get(&job.id).is_ok_and(|run| run.is_none()) {
+                        gone.insert(job.id.to_string());
+                    }
+                    None
+                }
                 Err(error @ StudyError::Unwritten(_)) => return Err(error),
                 Err(error) => {
                     unusable.push(failure(job, error.to_string()));
@@ -275,7 +302,9 @@ impl Plan<'_> {
         }
         let open = |job: &&Job| !ran.contains_key(&job.id) && !seen.contains(&job.id);
         collected.missing += jobs.iter().filter(open).count();
-        let kept = self.kept(store, &jobs, &ran, &mut collected.unexamined)?;
+        made_of.runs.extend(ran.keys().map(RunId::to_string));
+        let gone = gone.intersection(&before.runs).map(|id| format!("run {id}")).collect();
+        let kept = self.kept(store, &jobs, &ran, &mut collected, &mut made_of, gone)?;
         let of_runs = jobs.iter().filter_map(|job| numbers.get(&job.id)).map(Vec::len);
         let looked = kept.iter().flatten().map(|kept| kept.numbers.len());
         collected.rows.reserve_exact(of_runs.sum::<usize>() + looked.sum::<usize>());
@@ -289,7 +318,7 @@ impl Plan<'_> {
             let of_run = of_run.into_iter().flatten().chain(looked);
             collected.rows.extend(of_run.map(|number| self.row(job, number)));
         }
-        Ok(Gathered { jobs, ran, kept, collected })
+        Ok(Gathered { jobs, ran, kept, made_of, collected })
     }
 
     /// What stages that look into models found of these jobs, as the store has it.
@@ -298,12 +327,11 @@ impl Plan<'_> {
         store: &Store,
         jobs: &[Job],
         ran: &BTreeMap<RunId, Ran>,
-        unexamined: &mut BTreeMap<String, usize>,
+        collected: &mut Collected,
+        made_of: &mut MadeOf,
+        mut gone: Vec<String>,
     ) -> Result<Vec<Vec<Kept>>, StudyError> {
         let mut all: Vec<Vec<Kept>> = jobs.iter().map(|_| Vec::new()).collect();
-        if !self.has_examinations() {
-            return Ok(all);
-        }
         let files = KeptFiles::open(store, &self.study().name)?;
         let places: BTreeMap<*const Job, usize> =
             jobs.iter().enumerate().map(|(place, job)| (std::ptr::from_ref(job), place)).collect();
@@ -312,14 +340,32 @@ impl Plan<'_> {
                 for job in group.subjects().iter().filter(|job| ran.contains_key(&job.id)) {
                     let place = places.get(&std::ptr::from_ref(*job)).copied();
                     match files.nearest(stage, &group, job, Damaged::Refused)? {
-                        Some(mut kept) => {
+                        Some((mut kept, file)) => {
+                            made_of.files.extend(file);
                             stage.stage.derive(&mut kept, job, self.material(job))?;
                             all[place.unwrap_or_default()].push(kept);
                         }
-                        None => *unexamined.entry(stage.name.to_owned()).or_default() += 1,
+                        None if files.had(stage, job) => {
+                            gone.push(format!("what {} found of run {}", stage.name, job.id));
+                        }
+                        None => {
+                            let count = |of: &mut BTreeMap<String, usize>| {
+                                *of.entry(stage.name.to_owned()).or_default() += 1;
+                            };
+                            count(&mut collected.unexamined);
+                            let weights =
+                                ran.get(&job.id).map(|run| run.info.weights_path(Which::Best));
+                            if !weights.is_some_and(|path| path.is_file()) {
+                                count(&mut collected.without_weights);
+                            }
+                        }
                     }
                 }
             }
+        }
+        if !gone.is_empty() {
+            let study = self.study().name.clone();
+            return Err(StoreError::Less { study, gone }.into());
         }
         Ok(all)
     }
@@ -387,7 +433,7 @@ fn staged(
     let from = run.info.predictions_digest()?;
     let made = |numbers: &[Number]| {
         let (from, code) = (from.clone(), env!("CARGO_PKG_VERSION").to_owned());
-        Made { rows: numbers.len(), from, code }
+        Made { rows: numbers.len(), from, code, peers: BTreeMap::new() }
     };
     // One that cannot be read, was computed from something else, or has no record that says from what, is
     // made again.

@@ -267,7 +267,7 @@ fn is_found(
 ) -> Result<bool, StudyError> {
     for job in group.subjects().iter().filter(|job| of(job)) {
         let kept = files.nearest(stage, group, job, Damaged::Absent)?;
-        if kept.is_none_or(|kept| kept.peers.len() + 1 < together) {
+        if kept.is_none_or(|(kept, _)| kept.peers.len() + 1 < together) {
             return Ok(false);
         }
     }

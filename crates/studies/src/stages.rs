@@ -2,8 +2,8 @@
 //!
 //! A stage gets a finished run with its data and gives numbers. What it gave is kept in the study's
 //! folder under its name, the digest of its settings and the run's id, and not computed again; with
-//! other settings it is. To add one, write its file and add its line to [`STAGES`]; the study's keys,
-//! the results and the report take it from there.
+//! other settings it is. To add one, write its file and add its line to [`STAGES`]; the study's
+//! keys, its template, the results and the report take it from there.
 //!
 //! Some need no more than predictions and history: their numbers are made where results are collected.
 //! Others look into the model ([`Plan::examine`](crate::Plan::examine)), some of them into several
@@ -43,89 +43,23 @@ pub(crate) use filter::RunFilter;
 pub(crate) use kept::{Damaged, Kept, KeptFiles, Picture as KeptPicture};
 
 /// The stages, in the order of the results.
-pub const STAGES: &[Info] = &[
-    Info {
-        name: "measure",
-        about: "metrics of the predictions, of the selected epoch and the last",
-        always: true,
-        keys: &["metrics", "which", "bins"],
-        read: Read::Stage(measure::read),
-    },
-    Info {
-        name: "truth",
-        about: "distance to the distributions that the votes were drawn from, where they are known",
-        always: false,
-        keys: &[],
-        read: Read::Stage(truth::read),
-    },
-    Info {
-        name: "dynamics",
-        about: "the best epoch, the first that is nearly as good, and the seconds",
-        always: true,
-        keys: &[],
-        read: Read::Stage(dynamics::read),
-    },
-    Info {
-        name: "geometry",
-        about: "the largest eigenvalue and the trace of the Hessian; needs the weights",
-        always: false,
-        keys: &["which", "slices", "iterations", "tolerance", "probes", "trace_tolerance", "seed"],
-        read: Read::Examiner(geometry::read),
-    },
-    Info {
-        name: "variance",
-        about: "the variance of the last layer's gradient against entropy; needs the weights",
-        always: false,
-        keys: &[],
-        read: Read::Examiner(variance::read),
-    },
-    Info {
-        name: "ood",
-        about: "out-of-distribution detection of other data sets; needs the weights",
-        always: false,
-        keys: &["sets", "scores", "items", "neighbours", "epsilon"],
-        read: Read::Examiner(ood::read),
-    },
-    Info {
-        name: "barrier",
-        about: "how far the loss rises between the runs of two arms; needs the weights",
-        always: false,
-        keys: &["points"],
-        read: Read::Examiner(barrier::read),
-    },
-    Info {
-        name: "cka",
-        about: "how alike the features of an arm's seeds are; needs the weights",
-        always: false,
-        keys: &["items", "seed"],
-        read: Read::Examiner(cka::read),
-    },
-    Info {
-        name: "gradcam",
-        about: "whether the seeds of an arm look at the same places; needs the weights",
-        always: false,
-        keys: &["slices", "pictures"],
-        read: Read::Examiner(gradcam::read),
-    },
-    Info {
-        name: "draws",
-        about: "whether arms differ most on training items whose few votes mislead; needs the weights",
-        always: false,
-        keys: &["against"],
-        read: Read::Examiner(draws::read),
-    },
-    Info {
-        name: "temperature",
-        about: "soft NLL at a temperature fitted on the validation part",
-        always: false,
-        keys: &[],
-        read: Read::Stage(temperature::read),
-    },
+pub const STAGES: &[StageEntry] = &[
+    measure::ENTRY,
+    truth::ENTRY,
+    dynamics::ENTRY,
+    geometry::ENTRY,
+    variance::ENTRY,
+    ood::ENTRY,
+    barrier::ENTRY,
+    cka::ENTRY,
+    gradcam::ENTRY,
+    draws::ENTRY,
+    temperature::ENTRY,
 ];
 
-/// A stage in words.
+/// A stage of the list: everything that the rest of the program needs to know of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Info {
+pub struct StageEntry {
     /// Its key in `[stages]`.
     pub name: &'static str,
     /// What it gives, in a line.
@@ -134,6 +68,8 @@ pub struct Info {
     pub always: bool,
     /// Its settings, beside those that all stages with models have.
     keys: &'static [&'static str],
+    /// Its section in the template of a study, with every key explained.
+    template: &'static str,
     read: Read,
 }
 
@@ -145,6 +81,24 @@ enum Read {
     Stage(Reader<dyn Stage>),
     Examiner(Reader<dyn Examiner>),
 }
+
+/// The stages' part of the template of a study.
+pub(crate) fn template() -> String {
+    let examiner = |stage: &StageEntry| matches!(stage.read, Read::Examiner(_));
+    let first = STAGES.iter().position(examiner);
+    let section = |(at, stage): (usize, &StageEntry)| match first == Some(at) {
+        true => format!("{MODELS}\n{}\n", stage.template),
+        false => format!("{}\n", stage.template),
+    };
+    STAGES.iter().enumerate().map(section).collect()
+}
+
+/// Before the first stage that needs models.
+const MODELS: &str = "\
+# The following stages examine models, so they need the weights. Each can be restricted to some of the
+# runs: `arms`, `ks` (numbers of votes), `seeds` (the first N of each), and `also`, a list of such choices.
+# On a GPU they compute with `precision` \"f32\", \"tf32\", \"bf16\" or \"bf16x3\".
+";
 
 /// The stages of a study, of both kinds.
 #[derive(Clone, Default)]
@@ -164,7 +118,7 @@ impl Stages {
 
     fn add(
         &mut self,
-        info: &Info,
+        info: &StageEntry,
         section: &Section<'_>,
         slices: &[SliceRule],
     ) -> Result<(), StudyError> {
@@ -260,15 +214,9 @@ mod tests {
 
     #[test]
     fn the_list_is_complete_and_no_metric_comes_twice() {
-        let all = STAGES.iter().map(|stage| match stage.name {
-            "barrier" => "barrier.arms = ['a', 'b']\n".to_owned(),
-            "draws" => "draws.against = 'a'\n".to_owned(),
-            name => format!("{name} = {{}}\n"),
-        });
-        let all: String = all.collect();
-        let text = Text { name: "stages", text: &all };
-        let parsed = text.parse().unwrap();
-        let stages = read(text, Some(&Section::root(text, &parsed)), &[]).unwrap();
+        // As the templates show them, where a section may be commented out.
+        let all = crate::template().replace("\n# [stages.", "\n[stages.");
+        let stages = crate::Study::parse(&all, "template").unwrap().stages;
         assert_eq!(stages.stages.len() + stages.examinations.len(), STAGES.len());
         assert!(STAGES.iter().all(|stage| !stage.about.is_empty()));
         let mut seen = std::collections::BTreeSet::new();

@@ -361,8 +361,7 @@ fn examples() -> String {
     let (runs, study) = template.split_once("\n[study]\n").unwrap();
     let lines = std::iter::once("[study]").chain(study.lines()).map(|line| match line {
         "# [grid]" => "[grid]",
-        "# [stages.ood]" => "[stages.ood]",
-        "# [stages.temperature]" => "[stages.temperature]",
+        line if line.starts_with("# [stages.") => &line[2..],
         line => line,
     });
     let study: Vec<&str> = lines.map(|line| example(line).unwrap_or(line)).collect();
@@ -426,8 +425,10 @@ fn the_template_has_every_key() {
     let left_out = |section: &str, key: &str| {
         section == "[study]" && ["references", "scale", "set"].contains(&key)
     };
-    let stages = ["measure", "geometry", "variance", "ood", "barrier", "cka", "gradcam"];
-    let stages = stages.map(|stage| format!("[stages.{stage}]"));
+    let stages: Vec<String> = dissensus_studies::stages::STAGES
+        .iter()
+        .map(|stage| format!("[stages.{}]", stage.name))
+        .collect();
     let others = ["[study]", "[[dataset]]", "[[arm]]", "[grid]", "[[slice]]", "[scale.quick]"];
     let others = others.map(str::to_owned);
     for section in stages.iter().chain(&others) {

@@ -2,7 +2,7 @@
 
 use dissensus_core::philox::Stream;
 use dissensus_engine::device::{Choice, Mixture, Shift, Targets, Votes};
-use dissensus_engine::{Epoch, Mode, random};
+use dissensus_engine::{Epoch, Mode, Samples, random};
 use dissensus_labels::{Delivers, Drawing, EpochBuffer, EpochTargets};
 
 use crate::spec::Training;
@@ -13,8 +13,11 @@ pub(crate) struct Epochs<'a> {
     setup: &'a Setup,
     training: &'a Training,
     seed: u64,
-    /// Keys of the training examples, in the order of `setup.train`.
+    /// Keys of what is visited: of the training examples, in the order of `setup.train`, or of the
+    /// samples.
     keys: Vec<u64>,
+    /// The row of each sample, where the delivery gives samples.
+    rows: Option<Vec<u32>>,
     order: Vec<u32>,
     visits: Vec<u32>,
     shifts: Vec<Shift>,
@@ -42,12 +45,29 @@ impl<'a> Epochs<'a> {
     ) -> Self {
         let rows = setup.dataset.len();
         // By row of the data, as the engine takes them; rows of other parts are never visited.
-        let (classes, shares) = match setup.labels.delivery().entry().delivers {
-            Delivers::Labels => (vec![0; rows], Vec::new()),
+        let (classes, shares) = match (setup.labels.samples(), setup.labels.delivery().entry()) {
+            (Some(samples), _) => (samples.labels.clone(), Vec::new()),
+            (None, entry) if entry.delivers == Delivers::Labels => (vec![0; rows], Vec::new()),
             _ => (Vec::new(), vec![0.0; rows * setup.labels.classes()]),
         };
+        let own: Vec<u64> = setup.train.iter().map(|&row| keys[row as usize]).collect();
+        let (keys, rows) = match setup.labels.samples() {
+            None => (own, None),
+            Some(samples) => {
+                let (mut nth, mut before) = (0, None);
+                let key = |&place: &u32| {
+                    // Each visit to an example has an augmentation of its own.
+                    nth = if before.replace(place) == Some(place) { nth + 1 } else { 0 };
+                    own[place as usize].wrapping_add(nth)
+                };
+                let keys = samples.places.iter().map(key).collect();
+                let row = |&place: &u32| setup.train[place as usize];
+                (keys, Some(samples.places.iter().map(row).collect()))
+            }
+        };
         Self {
-            keys: setup.train.iter().map(|&row| keys[row as usize]).collect(),
+            keys,
+            rows,
             setup,
             training,
             seed,
@@ -72,10 +92,13 @@ impl<'a> Epochs<'a> {
         }
         let (train, batch) = (&self.setup.train, self.batch());
         self.order.clear();
-        self.order.extend(0..train.len() as u32);
+        self.order.extend(0..self.setup.visits() as u32);
         Stream::new([self.seed, random::ORDER], [number, 0, 0]).shuffle(&mut self.order);
         self.visits.clear();
-        self.visits.extend(self.order.iter().map(|&place| train[place as usize]));
+        match &self.rows {
+            None => self.visits.extend(self.order.iter().map(|&place| train[place as usize])),
+            Some(_) => self.visits.extend(&self.order),
+        }
 
         let augment = self.training.augment.unwrap_or_default();
         if !augment.is_none() {
@@ -91,6 +114,8 @@ impl<'a> Epochs<'a> {
                         self.classes[row as usize] = label;
                     }
                 }
+                // They are the same in every epoch.
+                EpochTargets::Samples(_) => {}
                 EpochTargets::Distributions(targets) => {
                     let width = self.setup.labels.classes();
                     for (&row, target) in train.iter().zip(targets.chunks_exact(width)) {
@@ -102,7 +127,7 @@ impl<'a> Epochs<'a> {
             self.draw = Some(draw);
         }
         if let Some(mixing) = self.setup.labels.mixing() {
-            self.partner.resize(train.len(), 0);
+            self.partner.resize(self.setup.visits(), 0);
             self.lambda.clear();
             for (at, partners) in self.partner.chunks_mut(batch.max(1)).enumerate() {
                 self.lambda.push(mixing.lambda(number, at as u64));
@@ -113,7 +138,7 @@ impl<'a> Epochs<'a> {
 
     /// Visits in a batch.
     fn batch(&self) -> usize {
-        usize::try_from(self.training.batch_size).unwrap_or(usize::MAX).min(self.setup.train.len())
+        usize::try_from(self.training.batch_size).unwrap_or(usize::MAX).min(self.setup.visits())
     }
 
     /// The epoch of this number, at this learning rate.
@@ -127,10 +152,13 @@ impl<'a> Epochs<'a> {
             visits: &self.visits,
             batch: self.batch(),
             rate,
-            targets: match &self.votes {
-                Some(votes) => Targets::Drawn(votes, draw),
-                None if self.shares.is_empty() => Targets::Classes(&self.classes),
-                None => Targets::Distributions(&self.shares),
+            samples: Samples {
+                rows: self.rows.as_deref(),
+                targets: match &self.votes {
+                    Some(votes) => Targets::Drawn(votes, draw),
+                    None if self.shares.is_empty() => Targets::Classes(&self.classes),
+                    None => Targets::Distributions(&self.shares),
+                },
             },
             shifts: (!augment.is_none()).then_some(&self.shifts[..]),
             mixture: mixing.map(|_| Mixture { lambda: &self.lambda, partner: &self.partner }),
@@ -193,7 +221,7 @@ mod tests {
     type Drawn = (Vec<u32>, Vec<u16>, Vec<(u32, Shift)>, Vec<f64>, Vec<u32>);
 
     fn drawn(epoch: &Epoch<'_>) -> Drawn {
-        let Targets::Classes(classes) = epoch.targets else { panic!("labels") };
+        let Targets::Classes(classes) = epoch.samples.targets else { panic!("labels") };
         let shifts = epoch.visits.iter().copied().zip(epoch.shifts.unwrap().iter().copied());
         let mut shifts: Vec<(u32, Shift)> = shifts.collect();
         shifts.sort_unstable_by_key(|(row, _)| *row);
@@ -239,6 +267,66 @@ mod tests {
         }
     }
 
+    /// An item is visited once for each of its votes, with that vote as its label and an augmentation
+    /// of its own.
+    #[test]
+    fn every_vote_is_visited_once() {
+        let (task, plan) = (task(), plan("every_vote"));
+        let setup = Setup::new(&task, &plan).unwrap();
+        let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys(), true);
+        let counts = task.table().counts().unwrap();
+        let votes: u64 = setup.train.iter().map(|&row| counts.votes(row as usize)).sum();
+        assert!(setup.visits() as u64 == votes && votes > 2 * setup.train.len() as u64);
+        let mut orders = Vec::new();
+        for number in 0..3 {
+            let epoch = epochs.epoch(number, 0.1).unwrap();
+            let Targets::Classes(labels) = epoch.samples.targets else { panic!("labels") };
+            let rows = epoch.samples.rows.unwrap();
+            let mut seen = vec![0; task.table().len() * 10];
+            let mut shifts = std::collections::BTreeMap::new();
+            for (&visit, &Shift { down, right, flip }) in
+                epoch.visits.iter().zip(epoch.shifts.unwrap())
+            {
+                let row = rows[visit as usize] as usize;
+                seen[row * 10 + usize::from(labels[visit as usize])] += 1;
+                let own: &mut std::collections::BTreeSet<_> = shifts.entry(row).or_default();
+                own.insert((down, right, flip));
+            }
+            for row in 0..task.table().len() {
+                let trained = setup.train.contains(&(row as u32));
+                let mut wanted = [0; 10];
+                let entries = counts.entries(row).filter(|_| trained);
+                entries.for_each(|(class, votes)| wanted[usize::from(class)] = votes);
+                assert_eq!(seen[row * 10..][..10], wanted, "row {row}, epoch {number}");
+            }
+            assert!(shifts.values().filter(|own| own.len() > 1).count() > setup.train.len() / 2);
+            orders.push(epoch.visits.to_vec());
+        }
+        assert!(orders[0] != orders[1] && orders[1] != orders[2]);
+    }
+
+    /// Where all items have as many votes, one step on all samples is one step on the distributions:
+    /// the mean of the cross-entropies with an item's votes is that with its distribution.
+    #[test]
+    fn a_step_on_all_votes_is_a_step_on_the_distributions() {
+        let task = task();
+        let step = |method: &str| {
+            let mut plan = plan(method);
+            (plan.training.epochs, plan.training.batch_size) = (1, 1_000_000);
+            plan.training.augment = Some(dissensus_engine::Augment::default());
+            plan.model = plan.model.with("dropout", 0.0).unwrap();
+            plan.votes = crate::spec::Votes::Drawn { per_item: 6, replacement: true };
+            crate::fit(&task, &plan, &dissensus_engine::Cpu, &crate::FitOptions::default()).unwrap()
+        };
+        let (every, soft) = (step("every_vote"), step("soft"));
+        let losses = [every.history[0].loss, soft.history[0].loss];
+        assert!((losses[0] / losses[1] - 1.0).abs() < 1e-5, "{losses:?}");
+        let (ours, theirs) = (&every.last.parameters, &soft.last.parameters);
+        let far = ours.iter().zip(theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(far < 1e-5 && ours.len() == theirs.len(), "{far}");
+        assert_ne!(theirs, &step("majority").last.parameters);
+    }
+
     /// A device that draws for itself is given what gives the same labels.
     #[test]
     fn votes_stand_at_their_rows() {
@@ -249,7 +337,7 @@ mod tests {
             let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys(), true);
             for number in 0..9 {
                 let epoch = epochs.epoch(number, 0.1).unwrap();
-                let Targets::Drawn(votes, draw) = epoch.targets else { panic!("votes") };
+                let Targets::Drawn(votes, draw) = epoch.samples.targets else { panic!("votes") };
                 assert_eq!(draw, number);
                 for (place, &row) in setup.train.iter().enumerate() {
                     let label = setup.labels.label(number, place).unwrap();
@@ -261,7 +349,7 @@ mod tests {
         let setup = Setup::new(&task, &plan).unwrap();
         let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys(), true);
         let epoch = epochs.epoch(0, 0.1).unwrap();
-        assert!(matches!(epoch.targets, Targets::Distributions(_)));
+        assert!(matches!(epoch.samples.targets, Targets::Distributions(_)));
     }
 
     #[test]
@@ -270,7 +358,7 @@ mod tests {
         let setup = Setup::new(&task, &plan).unwrap();
         let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys(), false);
         let epoch = epochs.epoch(0, 0.1).unwrap();
-        let Targets::Distributions(shares) = epoch.targets else { panic!("distributions") };
+        let Targets::Distributions(shares) = epoch.samples.targets else { panic!("distributions") };
         let voted = task.table().distributions();
         for (row, share) in shares.chunks_exact(10).enumerate() {
             let trained = setup.train.contains(&(row as u32));
@@ -293,7 +381,9 @@ mod tests {
             let mut all = Vec::new();
             for &number in numbers {
                 let epoch = epochs.epoch(number, 0.1).unwrap();
-                let Targets::Distributions(found) = epoch.targets else { panic!("distributions") };
+                let Targets::Distributions(found) = epoch.samples.targets else {
+                    panic!("distributions")
+                };
                 let mut wanted = vec![0.0; found.len()];
                 let mut buffer = EpochBuffer::default();
                 let targets = setup.labels.targets_at(number, &mut buffer);

@@ -167,7 +167,7 @@ impl<'a> Fit<'a> {
         let state = state.unwrap_or_else(fresh);
         // Parts are evaluated in batches, too, and small ones would be slow.
         let widest = setup.parts.iter().map(|part| part.rows.len()).max().unwrap_or(1);
-        let batch = (training.batch_size as usize).min(setup.train.len()).max(widest.min(64));
+        let batch = (training.batch_size as usize).min(setup.visits()).max(widest.min(64));
         let precision = plan.precision;
         let settings = Settings { precision, batch, optimizer, threads: options.threads };
         let runner = device.runner(&setup.network, &setup.dataset, &settings, state)?;

@@ -239,14 +239,14 @@ impl RunPlan {
     /// The votes of these items that training sees, drawn by the seed, as the target estimates them.
     pub fn estimated<'t>(&self, table: &'t VoteTable) -> Result<Cow<'t, VoteTable>, LabelError> {
         let Votes::Drawn { per_item, replacement } = self.votes else {
-            return self.target.estimate(table);
+            return Ok(self.target.estimate(table)?.targets);
         };
         let source = Source::new(table)?;
         let drawn = match replacement {
             true => sparse::with_replacement(&source, per_item, self.seed)?,
             false => sparse::without_replacement(&source, per_item, self.seed)?,
         };
-        Ok(Cow::Owned(self.target.estimate(&drawn)?.into_owned()))
+        Ok(Cow::Owned(self.target.estimate(&drawn)?.targets.into_owned()))
     }
 
     /// The name of the arm in a table, all runs of which differ in their seeds only:

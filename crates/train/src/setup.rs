@@ -37,6 +37,11 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// How many visits an epoch has: one per training item, or one per sample of the delivery.
+    pub fn visits(&self) -> usize {
+        self.labels.samples().map_or(self.train.len(), |samples| samples.labels.len())
+    }
+
     /// Prepares a run.
     pub fn new(task: &Task, plan: &RunPlan) -> Result<Self, TrainError> {
         let classes = task.table().classes();
@@ -84,7 +89,7 @@ pub fn check_loss(loss: Loss, classes: &ClassSet) -> Result<(), TrainError> {
     let ordered = numbers.is_none_or(|numbers| {
         numbers.is_sorted() || numbers.is_sorted_by(|first, second| first >= second)
     });
-    if loss != Loss::Rps || ordered {
+    if !loss.entry().ordered || ordered {
         return Ok(());
     }
     let why = format!(

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use dissensus_core::Event;
 use dissensus_engine::{Device, EngineError};
 use dissensus_store::tensorboard::EventWriter;
 use dissensus_store::{ActiveRun, Checkpoint, Logits, StoreError, Tensors, Which};
@@ -52,7 +53,9 @@ const WRITING_SHARE: f64 = 0.05;
 /// saved on the way.
 ///
 /// After an I/O error or an error of the device the run counts as interrupted, since it is not to
-/// blame; after any other error it counts as failed.
+/// blame, and where a file of another run lies in its folder; after any other error it counts as failed.
+/// Where it was continued, and the weights of its best epoch are not those that were saved, it is trained
+/// again from the start.
 pub fn fit_stored(
     task: &Task,
     spec: &RunSpec,
@@ -67,7 +70,12 @@ pub fn fit_stored(
     let now = Instant::now();
     let when = saving.checkpoint;
     let mut saver = Saver { run, curves, when, asked: now, written: now, cost: 0.0 };
-    let result = fit_saved(task, &spec.run, device, options, Some(&mut saver));
+    let mut result = fit_saved(task, &spec.run, device, options, Some(&mut saver));
+    if let Err(TrainError::Store(error @ StoreError::BestLost { .. })) = &result {
+        options.progress.report(Event::Note(&format!("{error}; it is trained again")));
+        saver.restart()?;
+        result = fit_saved(task, &spec.run, device, options, Some(&mut saver));
+    }
     let run = saver.run;
     match result {
         Ok(trained) => {
@@ -85,7 +93,7 @@ pub fn fit_stored(
         Err(error) => {
             let passing = matches!(
                 error,
-                TrainError::Store(StoreError::Io { .. })
+                TrainError::Store(StoreError::Io { .. } | StoreError::Foreign { .. })
                     | TrainError::Engine(EngineError::Device(_) | EngineError::Memory { .. })
             );
             // The reason is worth keeping; that it cannot be kept is not worth hiding it.
@@ -117,6 +125,14 @@ struct Curves {
 }
 
 impl Saver {
+    /// Back to the beginning.
+    fn restart(&mut self) -> Result<(), TrainError> {
+        if let Some(curves) = &mut self.curves {
+            curves.events = None;
+        }
+        Ok(self.run.restart()?)
+    }
+
     /// Adds an epoch to the curves.
     pub(crate) fn add_to_curves(&mut self, row: &EpochRow) -> Result<(), TrainError> {
         let Some(Curves { folder, events }) = &mut self.curves else { return Ok(()) };
@@ -162,10 +178,12 @@ impl Saver {
         Ok(())
     }
 
-    /// Writes the last epoch, and ends the curves.
+    /// Writes the last epoch and, where they are not there any more, the predictions of the best one, and ends
+    /// the curves.
     pub(crate) fn finish(&mut self, trained: &Trained) -> Result<(), TrainError> {
         let weights = saved::weights(&trained.network, &trained.last)?;
         self.run.save_last(&weights, trained.predictions(Which::Last))?;
+        self.run.restore_best(trained.predictions(Which::Best))?;
         let events = self.curves.take().and_then(|curves| curves.events);
         Ok(events.map_or(Ok(()), EventWriter::finish)?)
     }

@@ -116,6 +116,58 @@ fn a_best_epoch_newer_than_the_checkpoint_is_found_again() {
     }
 }
 
+/// Interrupted after its best epoch, a run ends the same whatever became of the files of that epoch.
+#[test]
+fn a_best_epoch_that_is_foreign_damaged_or_gone_is_had_again() {
+    let own = spec(task(), STOPS);
+    let whole = Lab::new().finish(task(), &own, PLAIN);
+    let stop_at = Some(whole.result.best_epoch + 2);
+    assert!(whole.history.len() as u64 > whole.result.best_epoch + 2);
+    let other = spec(task(), &[STOPS, &["training.learning_rate=0.04"]].concat());
+    let elsewhere = Lab::new();
+    elsewhere.finish(task(), &other, PLAIN);
+    let foreign = elsewhere.info(&other).folder;
+    for name in ["best.safetensors", "predictions/best.npz"] {
+        for how in ["foreign", "cut", "gone"] {
+            let lab = Lab::new();
+            lab.train(task(), &own, How { stop_at, ..PLAIN });
+            let path = lab.info(&own).folder.join(name);
+            let bytes = std::fs::read(&path).unwrap();
+            match how {
+                "foreign" => drop(std::fs::copy(foreign.join(name), &path).unwrap()),
+                "cut" => std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap(),
+                _ => std::fs::remove_file(&path).unwrap(),
+            }
+            assert!(lab.finish(task(), &own, PLAIN) == whole, "{name} is {how}");
+            assert!(std::fs::read(&path).unwrap() == bytes, "{name} was {how}");
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_not_continued() {
+    let [own, other] = ["0.05", "0.04"].map(|rate| {
+        spec(task(), &[&format!("training.learning_rate={rate}"), "training.epochs=3"])
+    });
+    let whole = Lab::new().finish(task(), &own, PLAIN);
+    let lab = Lab::new();
+    for spec in [&own, &other] {
+        lab.train(task(), spec, How { stop_at: Some(1), ..PLAIN });
+    }
+    let [path, foreign] =
+        [&own, &other].map(|spec| lab.info(spec).folder.join("checkpoint.safetensors"));
+    let kept = std::fs::read(&path).unwrap();
+    std::fs::copy(foreign, &path).unwrap();
+    for _ in 0..2 {
+        let error = lab.try_train(task(), &own, PLAIN).unwrap_err();
+        assert!(error.contains("does not belong there: it is of run "), "{error}");
+        assert_eq!(lab.info(&own).status.state, State::Interrupted);
+    }
+    // Nothing is lost.
+    std::fs::write(&path, kept).unwrap();
+    assert!(lab.finish(task(), &own, PLAIN) == whole);
+}
+
 #[test]
 fn threads_and_jobs_do_not_change_a_bit() {
     let specs = [BUSY, MIXED, &[]].map(|overrides| spec(task(), overrides));

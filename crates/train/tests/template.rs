@@ -115,6 +115,30 @@ fn what_is_commented_out_can_be_switched_on() {
     }
 }
 
+/// A choice that the list offers and the reader refuses would be advice that fails.
+#[test]
+fn every_choice_can_be_made() {
+    for key in KEYS.iter() {
+        let path = key.path();
+        let stands = match key.when {
+            When::Always => vec![],
+            When::With(other) => vec![format!("{other}=text")],
+            When::Is(other, value) => vec![format!("{other}={value}")],
+            When::IsWith(other, value, third) => {
+                vec![format!("{third}=text"), format!("{other}={value}")]
+            }
+        };
+        for choice in choices(&path).unwrap_or_default() {
+            let overrides = [&stands[..], &[format!("{path}={choice}")]].concat();
+            let refused =
+                ["dataset = 'any'", "votes = 'v'\ninputs = 'i'", "votes = 'v'\nencoder = 'e'"]
+                    .map(|data| format!("[data]\n{data}\n[delivery]\nmethods = 'soft'"))
+                    .map(|text| Spec::parse(&text, "test", &overrides).err());
+            assert!(refused.contains(&None), "{path}: {choice:?} is refused: {refused:?}");
+        }
+    }
+}
+
 #[test]
 fn its_words_name_every_choice() {
     let text = template();

@@ -3,19 +3,15 @@
 //! Readings are proposed from what the data prove, and each is tried before it is shown: it must give votes that
 //! nothing speaks against.
 
-use std::collections::HashSet;
-
-use dissensus_io::{
-    Advice, Problem, ReadError, ReadOption, Row, Source, Table, TableKind, Way, json,
-};
+use dissensus_io::{Advice, Problem, ReadError, ReadOption, Row, Source, Table, Way, json};
 use serde_json::{Map, Value, json as value};
 
-use crate::formats::{columns, diagnosis, matrix};
-use crate::names;
+use crate::formats::diagnosis;
 use crate::options::{MultiLabel, ReadOptions};
 use crate::plausible;
-use crate::profile::{Profile, REPEATED};
+use crate::profile::Profile;
 use crate::reading::{VoteFile, read_source};
+use crate::ways::{Roles, lists_of_votes, ways};
 
 /// Opens the source once more.
 pub(crate) type Open<'a> = &'a dyn Fn() -> Result<Source, ReadError>;
@@ -25,12 +21,12 @@ const ROWS: usize = 100_000;
 /// Columns up to which readings are looked for.
 const COLUMNS: usize = 1000;
 /// Readings that are shown at the most.
-const WAYS: usize = 8;
+pub(crate) const WAYS: usize = 8;
 
 /// Options of reading, by name.
-type Said = Map<String, Value>;
+pub(crate) type Said = Map<String, Value>;
 
-fn said<const N: usize>(options: [(&str, Value); N]) -> Said {
+pub(crate) fn said<const N: usize>(options: [(&str, Value); N]) -> Said {
     options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -84,8 +80,16 @@ pub(crate) fn advise(mut error: ReadError, options: &ReadOptions, open: Open<'_>
             Profile::of(&names, if rows.is_empty() { sample.iter() } else { rows.iter() });
         let roles = Roles::of(&profile, options);
         advice.profile = profile.lines(roles.item, roles.annotator);
-        if proposed.is_empty() && names.len() <= COLUMNS {
-            proposed = ways(&profile, &roles, kind);
+        let choice = matches!(error.problem, Problem::Choice { option: ReadOption::Label, .. });
+        let repeated = roles.item.is_some_and(|item| !profile.is_unique(item));
+        let nameless = choice && roles.annotator.is_none() && repeated;
+        let sets = matches!(error.problem, Problem::MultiLabel { .. })
+            && profile.has_lists_of_one_length();
+        if nameless || sets {
+            // Nobody is named, and a row may be a label with a number; lists beside one another belong together.
+            proposed = roles.item.map_or(Vec::new(), |item| lists_of_votes(&profile, item));
+        } else if proposed.is_empty() && names.len() <= COLUMNS {
+            proposed = ways(&profile, &roles, kind, options);
         }
         if let Problem::UnknownFormat { seen } = &mut error.problem {
             *seen = format!("{seen}; {}", diagnosis::of(&profile, kind));
@@ -100,6 +104,15 @@ pub(crate) fn advise(mut error: ReadError, options: &ReadOptions, open: Open<'_>
         .take(2 * WAYS)
         .filter_map(|way| attempt(&error.file, way, options, open));
     advice.ways = tried.take(WAYS).collect();
+    let nameless = |way: &Way| {
+        way.options
+            .get("item")
+            .is_some_and(|item| item.as_str().is_some_and(|name| name.starts_with('#')))
+    };
+    if advice.ways.len() > 1 && advice.ways.iter().all(nameless) {
+        // Which of two columns of numbers is the item, nothing tells.
+        advice.ways.clear();
+    }
     error.advice = Some(Box::new(advice));
     error
 }
@@ -123,8 +136,7 @@ fn attempt(file: &str, more: Said, options: &ReadOptions, open: Open<'_>) -> Opt
     let with = ReadOptions { limits: options.limits, ..with };
     let read = read_source(file.to_owned(), open().ok()?, &with).ok()?;
     let agreed = all.contains_key("label") && all.contains_key("annotator");
-    let several = with.multilabel != MultiLabel::Error;
-    plausible::certain(&read.table, agreed, several)
+    plausible::certain(&read.table, agreed, &with)
         .then(|| Way { options: all, gives: gives(&read) })
 }
 
@@ -137,295 +149,4 @@ fn gives(read: &VoteFile) -> String {
     let votes =
         read.table.counts().map_or(String::new(), |counts| format!(", {} votes", counts.total()));
     format!("{} items{people}{votes}", read.table.len())
-}
-
-/// Which column has which role, by what the user says and by names that are known and unique.
-struct Roles {
-    item: Option<usize>,
-    annotator: Option<usize>,
-    label: Option<usize>,
-    /// Whether the item was said.
-    item_said: bool,
-}
-
-impl Roles {
-    fn of(profile: &Profile, options: &ReadOptions) -> Self {
-        let all: Vec<String> = profile.all().map(|c| profile.name(c).to_owned()).collect();
-        let named =
-            |said: &Option<String>| said.as_ref().and_then(|name| columns::named(&all, name));
-        let people: Vec<usize> = profile
-            .all()
-            .filter(|&c| names::annotator(&all[c]) && profile.distinct(c) > 1)
-            .collect();
-        let annotator = named(&options.annotator).or_else(|| one(profile, &people));
-        let mut items: Vec<usize> = profile
-            .all()
-            .filter(|&c| names::item(&all[c]).is_some() && profile.distinct(c) > 1)
-            .collect();
-        let votes = annotator.is_some();
-        if items.iter().any(|&c| profile.is_unique(c) != votes) {
-            items.retain(|&c| profile.is_unique(c) != votes);
-        }
-        items.sort_by_key(|&c| names::item(&all[c]));
-        let item = named(&options.item).or_else(|| one(profile, &items));
-        let mut labels: Vec<usize> = profile
-            .all()
-            .filter(|&c| {
-                names::label(&all[c]).is_some() && profile.distinct(c) > 1 && !profile.is_text(c)
-            })
-            .collect();
-        if let Some(item) = item.filter(|_| labels.len() > 1) {
-            labels.retain(|&c| !profile.constant_within(c, item));
-        }
-        let mut label = named(&options.label).or_else(|| one(profile, &labels));
-        if let (Some(item), Some(who), Some(c), None) = (item, annotator, label, &options.label) {
-            // Other columns answer questions, and this one does not.
-            let answers = profile.answers(item, who);
-            label = label.filter(|_| answers.is_empty() || answers.contains(&c));
-        }
-        Self { item, annotator, label, item_said: options.item.is_some() }
-    }
-}
-
-/// The only one, or the first of several that say the same.
-fn one(profile: &Profile, found: &[usize]) -> Option<usize> {
-    let (&first, rest) = found.split_first()?;
-    rest.iter().all(|&c| profile.same_partition(first, c)).then_some(first)
-}
-
-/// Readings that the data prove.
-fn ways(profile: &Profile, roles: &Roles, kind: TableKind) -> Vec<Said> {
-    let named = |c: usize| value!(profile.name(c));
-    if matches!(kind, TableKind::Delimited(dialect) if !dialect.header) {
-        return without_names(profile);
-    }
-    // Where annotators answer several times per item, a row is more than a vote.
-    if let (Some(item), Some(who)) = (roles.item, roles.annotator)
-        && profile.new_pairs(item, who) < REPEATED
-    {
-        return Vec::new();
-    }
-    match (roles.item, roles.annotator, roles.label) {
-        (Some(item), Some(who), None) => questions(profile, item, who),
-        (None, Some(who), Some(label)) => {
-            let item = |&c: &usize| {
-                let name = profile.name(c);
-                c != who
-                    && c != label
-                    && profile.distinct(c) > 1
-                    && profile.distinct(c) * 2 <= profile.rows
-                    && !names::derived(name)
-                    && profile.distinct_pairs(c, who) * 50 >= profile.filled(who) * 49
-                    && profile.varies_within(label, c)
-            };
-            let mut items: Vec<usize> = profile.all().filter(item).collect();
-            items.sort_by_key(|&c| (profile.is_text(c), names::about(profile.name(c)), c));
-            one(profile, &items)
-                .map(|item| {
-                    said([
-                        ("item", named(item)),
-                        ("annotator", named(who)),
-                        ("label", named(label)),
-                    ])
-                })
-                .into_iter()
-                .collect()
-        }
-        (Some(item), None, Some(label)) if !profile.is_unique(item) => {
-            let person = |&c: &usize| {
-                c != item
-                    && c != label
-                    && profile.values(c).all(columns::like_person)
-                    && profile.distinct(c) * 2 <= profile.rows
-                    && profile.distinct(c) > 1
-                    && profile.new_pairs(item, c) >= 0.98
-            };
-            let people: Vec<usize> = profile.all().filter(person).collect();
-            one(profile, &people)
-                .map(|who| {
-                    said([
-                        ("item", named(item)),
-                        ("annotator", named(who)),
-                        ("label", named(label)),
-                    ])
-                })
-                .into_iter()
-                .collect()
-        }
-        (item, None, _) => {
-            let item_said = roles.item_said;
-            let first = (0..profile.all().len().min(1)).find(|&c| profile.is_unique(c));
-            match item.filter(|&c| item_said || profile.is_unique(c)).or(first) {
-                Some(item) => one_row_per_item(profile, item),
-                None => Vec::new(),
-            }
-        }
-        (Some(item), Some(who), Some(label)) => {
-            // The question that is called so, and those with the same answers. Where nothing else is asked,
-            // everybody may agree.
-            let mut asked = profile.answers(item, who);
-            let alone = asked.iter().all(|&c| c == label)
-                && !profile.same_partition(label, item)
-                && !profile.constant_within(label, item)
-                && !profile.constant_within(label, who);
-            if alone && !names::derived(profile.name(label)) && !profile.is_text(label) {
-                asked = vec![label];
-            }
-            asked.retain(|&c| c == label || profile.alike(c, label));
-            let way = |&c: &usize| {
-                said([("item", named(item)), ("annotator", named(who)), ("label", named(c))])
-            };
-            asked.iter().map(way).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Three columns of numbers without names: items by annotators, or the other way round.
-fn without_names(profile: &Profile) -> Vec<Said> {
-    let triple = profile.all().len() == 3
-        && profile.new_pairs(0, 1) >= 0.9
-        && profile.distinct(2) <= 20
-        && profile.distinct(2) < profile.distinct(0).max(profile.distinct(1))
-        && profile.all().all(|c| profile.is_counts(c));
-    if !triple {
-        return Vec::new();
-    }
-    let way = |item: &str, who: &str| {
-        said([("item", value!(item)), ("annotator", value!(who)), ("label", value!("#3"))])
-    };
-    vec![way("#1", "#2"), way("#2", "#1")]
-}
-
-/// The columns that answer a question about the item, in a table with a row per item and annotator.
-fn questions(profile: &Profile, item: usize, who: usize) -> Vec<Said> {
-    let roles = [("item", value!(profile.name(item))), ("annotator", value!(profile.name(who)))];
-    let answers = profile.answers(item, who);
-    let flags: Vec<usize> =
-        profile.all().filter(|c| *c != item && *c != who && is_flag(profile, *c)).collect();
-    if flags.len() >= 4 && answers.iter().all(|c| flags.contains(c) || profile.is_binary(*c)) {
-        let set: Vec<usize> = (0..profile.rows).map(|row| profile.flags(&flags, row)).collect();
-        let some = set.iter().filter(|&&n| n > 0).count();
-        let chosen: usize = set.iter().sum();
-        // In nearly every row something is chosen, and seldom much: one question with several answers. Of
-        // questions that are answered yes or no, many would be answered yes together.
-        let one_question = some * 5 >= profile.rows * 4 && chosen * 2 <= some * 3;
-        if one_question && set.iter().any(|&n| n > 1) {
-            let one_hot: Vec<&str> = flags.iter().map(|&c| profile.name(c)).collect();
-            let mut way = said(roles.clone());
-            way.insert("one_hot".to_owned(), value!(one_hot));
-            way.insert("multilabel".to_owned(), value!("votes"));
-            return vec![way];
-        }
-    }
-    // Several questions have the same answers; what else differs may be anything.
-    let same = answers.len() == 1
-        || answers.iter().all(|&a| answers.iter().any(|&b| a != b && profile.alike(a, b)));
-    if !same || answers.len() > WAYS {
-        return Vec::new();
-    }
-    let way = |&c: &usize| {
-        let mut way = said(roles.clone());
-        way.insert("label".to_owned(), value!(profile.name(c)));
-        way
-    };
-    answers.iter().map(way).collect()
-}
-
-/// A column of 0 and 1 as numbers that is named like a class.
-fn is_flag(profile: &Profile, c: usize) -> bool {
-    profile.is_binary(c) && profile.is_counts(c) && !names::derived(profile.name(c))
-}
-
-/// Counts whose sum stands beside them, or a series of columns with the same words: one row per item.
-fn one_row_per_item(profile: &Profile, item: usize) -> Vec<Said> {
-    let list = |of: &[usize]| of.iter().map(|&c| profile.name(c)).collect::<Vec<&str>>();
-    let with = |key: &str, of: &[usize]| {
-        said([("item", value!(profile.name(item))), (key, value!(list(of)))])
-    };
-    let totals = matrix::totals(profile);
-    if !totals.is_empty() {
-        return totals
-            .iter()
-            .filter(|(_, run)| !run.contains(&item))
-            .map(|(_, run)| with("counts", run))
-            .collect();
-    }
-    let rest: Vec<usize> =
-        profile.all().filter(|&c| c != item && !names::derived(profile.name(c))).collect();
-    if rest.len() > 1
-        && rest.iter().all(|&c| profile.is_counts(c))
-        && profile.rows > 3
-        && profile.same_sums(&rest)
-    {
-        return vec![with("counts", &rest)];
-    }
-    let annotators = |run: Vec<usize>| {
-        let mut way = with("annotators", &run);
-        let values: HashSet<&str> = run.iter().flat_map(|&c| profile.values(c)).collect();
-        if values.contains("None") {
-            // Where something else says that a vote is missing, None is a class.
-            let others: Vec<&str> = ["n/a", "N/A", "NA", "null", "-", "nan"]
-                .into_iter()
-                .filter(|v| values.contains(v))
-                .collect();
-            if others.is_empty() {
-                return None;
-            }
-            way.insert("missing".to_owned(), value!(others));
-        }
-        Some(way)
-    };
-    series(profile).and_then(annotators).into_iter().collect()
-}
-
-/// Columns `A1`, `A2`, `A3` … with the same few words.
-fn series(profile: &Profile) -> Option<Vec<usize>> {
-    const QUESTIONS: [&str; 12] = [
-        "q",
-        "question",
-        "item",
-        "criterion",
-        "option",
-        "feature",
-        "x",
-        "v",
-        "var",
-        "class",
-        "topic",
-        "aspect",
-    ];
-    let mut found: Vec<(String, Vec<usize>)> = Vec::new();
-    for c in profile.all() {
-        let Some((stem, _)) = names::series(profile.name(c)) else { continue };
-        match found.iter_mut().find(|(known, _)| *known == stem) {
-            Some((_, run)) => run.push(c),
-            None => found.push((stem, vec![c])),
-        }
-    }
-    let words = |c: &usize| {
-        profile.distinct(*c) > 1 && profile.values(*c).all(|v| v.parse::<f64>().is_err())
-    };
-    let fits = |(stem, run): &(String, Vec<usize>)| {
-        let all: HashSet<String> =
-            run.iter().flat_map(|&c| profile.values(c)).map(str::to_lowercase).collect();
-        let yes_or_no =
-            all.iter().all(|v| matches!(v.as_str(), "yes" | "no" | "true" | "false" | "y" | "n"));
-        let shared = |c: &usize| {
-            let own: HashSet<String> = profile.values(*c).map(str::to_lowercase).collect();
-            own.len() * 2 >= all.len()
-        };
-        run.len() >= 3
-            && !QUESTIONS.contains(&stem.as_str())
-            && !names::annotator_stem(stem)
-            && run.iter().all(words)
-            && run.iter().all(shared)
-            && run.iter().all(|&c| !profile.is_text(c) && !names::about(profile.name(c)))
-            && all.len() <= 20
-            && all.len() * 2 < profile.rows
-            && !yes_or_no
-    };
-    let mut fitting = found.into_iter().filter(fits);
-    let first = fitting.next()?.1;
-    fitting.next().is_none().then_some(first)
 }

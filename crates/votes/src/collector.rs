@@ -1,7 +1,7 @@
 //! What a reader hands its votes to: the table builder, with a place for guesses and findings,
 //! and one rule for bad rows.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use dissensus_core::{Keep, Scale, TableBuilder, VoteTable, plain_label};
 use serde::Serialize;
@@ -174,8 +174,8 @@ pub struct Collector<'a> {
     pub texts: Vec<(String, String)>,
     /// What was guessed, to be checked when all votes are read.
     pub(crate) guesses: Option<Guesses>,
-    /// Whether `None` was taken for a missing vote, though nobody said so.
-    pub(crate) none_is_missing: bool,
+    /// Values that were taken for missing votes, though nobody said so, and that may be classes.
+    pub(crate) may_be_classes: BTreeSet<&'static str>,
     /// Votes that counts stood for so far.
     counted: u64,
 }
@@ -214,7 +214,7 @@ impl<'a> Collector<'a> {
             findings: Vec::new(),
             texts: Vec::new(),
             guesses: None,
-            none_is_missing: false,
+            may_be_classes: BTreeSet::new(),
             counted: 0,
         })
     }

@@ -28,7 +28,9 @@ pub mod options;
 mod plausible;
 mod profile;
 mod reading;
+mod select;
 pub mod summary;
+mod ways;
 pub mod write;
 
 pub use collector::{Finding, Note, Severity};

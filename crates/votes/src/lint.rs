@@ -714,7 +714,8 @@ mod tests {
         for (i, label) in votes.enumerate() {
             text += &format!("i{},w{},{label}\n", i % 4, i / 4);
         }
-        let reading = read_bytes("x", text.into(), options).unwrap();
+        let options = ReadOptions { collect: true, ..options.clone() };
+        let reading = read_bytes("x", text.into(), &options).unwrap();
         warnings(&reading).into_iter().map(|f| (f.code, f.count, f.message)).collect()
     }
 

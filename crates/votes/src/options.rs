@@ -27,11 +27,13 @@ use serde::{Deserialize, Serialize};
 pub struct ReadOptions {
     /// Name of the format; `None` detects it.
     pub format: Option<String>,
-    /// Column of the item id: a name, or `#2` for the second column.
+    /// Column of the item id: a name, or `#2` for the second column; several columns that make an item, with commas
+    /// between them.
     pub item: Option<String>,
     /// Column of the annotator.
     pub annotator: Option<String>,
-    /// Column (or question) of the label.
+    /// Column (or question) of the label; where no column has this name, a value in a column of questions, whose rows
+    /// are read.
     pub label: Option<String>,
     /// Column of a vote weight.
     pub weight: Option<String>,
@@ -48,6 +50,9 @@ pub struct ReadOptions {
     pub one_hot: Option<Vec<String>>,
     /// Columns that are left out: names or patterns.
     pub ignore: Option<Vec<String>>,
+    /// The rows that are read: `COLUMN=VALUE` or `COLUMN!=VALUE`. Of several values of a column, a row must have one,
+    /// and none of those that are excluded.
+    pub rows: Option<Vec<String>>,
     /// Whether texts are kept of a table that has a column of them, named or guessed. They may be much
     /// larger than the votes. Formats that always carry texts give them in any case.
     #[serde(skip)]
@@ -96,6 +101,7 @@ impl Default for ReadOptions {
             counts: None,
             one_hot: None,
             ignore: None,
+            rows: None,
             texts: false,
             reference: false,
             header: None,
@@ -132,6 +138,7 @@ impl ReadOptions {
             (ReadOption::Counts, self.counts.is_some()),
             (ReadOption::OneHot, self.one_hot.is_some()),
             (ReadOption::Ignore, self.ignore.is_some()),
+            (ReadOption::Rows, self.rows.is_some()),
             (ReadOption::Header, self.header.is_some()),
             (ReadOption::Delimiter, self.delimiter.is_some()),
             (ReadOption::Classes, self.classes.is_some()),

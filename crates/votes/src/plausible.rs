@@ -1,12 +1,13 @@
 //! Whether votes can be meant as they were read. A guess that the data speak against stops the
 //! reading; what the user said is read, and the linter reports the same doubts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use dissensus_core::{Ballots, VoteTable};
-use dissensus_io::{Problem, ReadOption, shorten};
+use dissensus_core::{Ballots, ClassOrder, VoteTable};
+use dissensus_io::{Problem, ReadOption, python, shorten};
 
-use crate::options::ReadOptions;
+use crate::names;
+use crate::options::{MultiLabel, ReadOptions};
 
 /// What was guessed of a table, to be checked when it has been read.
 #[derive(Clone, Debug, Default)]
@@ -85,8 +86,14 @@ pub(crate) fn constant_within_items(table: &VoteTable) -> bool {
 }
 
 /// Whether nothing speaks against a reading that the user has not asked for; `agreed` says that all may agree on
-/// every item, `several` that one vote may be several.
-pub(crate) fn certain(table: &VoteTable, agreed: bool, several: bool) -> bool {
+/// every item.
+pub(crate) fn certain(table: &VoteTable, agreed: bool, options: &ReadOptions) -> bool {
+    let several = options.multilabel != MultiLabel::Error;
+    let said = ReadOptions {
+        missing: options.missing.clone(),
+        classes: options.classes.clone(),
+        ..ReadOptions::default()
+    };
     let classes = table.classes().len();
     let is_votes = matches!(table.ballots(), Ballots::Votes(_));
     table.len() > 1
@@ -96,6 +103,8 @@ pub(crate) fn certain(table: &VoteTable, agreed: bool, several: bool) -> bool {
         && !sentences(table)
         && !as_many_classes_as_items(table)
         && !one_vote_each(table)
+        && against_names(table, &said).is_none()
+        && !one_label_each(table)
         && (agreed || !(is_votes && constant_within_items(table)))
         && (several || !repeated(table))
 }
@@ -116,7 +125,143 @@ fn repeated(table: &VoteTable) -> bool {
         people.dedup();
         all - people.len()
     };
-    2 * (0..table.len()).map(again).sum::<usize>() > votes.len()
+    3 * (0..table.len()).map(again).sum::<usize>() >= votes.len().max(1)
+}
+
+/// Whether nobody is named, and no item has a label twice although several have several: these may be labels of
+/// the item, and another column may hold their numbers.
+fn one_label_each(table: &VoteTable) -> bool {
+    const ITEMS: usize = 4;
+    let Some(counts) = table.counts().filter(|_| table.annotators().is_empty()) else {
+        return false;
+    };
+    let several = (0..table.len()).filter(|&item| counts.votes(item) > 1).count();
+    several >= ITEMS && (0..table.len()).all(|item| counts.entries(item).all(|(_, n)| n == 1))
+}
+
+/// A class that may mean that there is no vote, by its name and those of the others.
+fn no_class(names: &[String]) -> Option<&str> {
+    const WORDS: [&str; 16] = [
+        "skip",
+        "skipped",
+        "missing",
+        "undefined",
+        "no answer",
+        "noanswer",
+        "not answered",
+        "no label",
+        "unlabeled",
+        "n.a.",
+        "na.",
+        "#n/a",
+        "(empty)",
+        "empty",
+        "[]",
+        "{}",
+    ];
+    const CODES: [f64; 10] = [-1.0, -9.0, -99.0, -999.0, -9999.0, 98.0, 99.0, 999.0, 9999.0, -77.0];
+    const SMALL: f64 = 20.0;
+    let numbers: Vec<f64> = names.iter().map_while(|name| name.parse().ok()).collect();
+    if numbers.len() == names.len() {
+        let (codes, others): (Vec<f64>, Vec<f64>) = numbers.iter().partition(|n| CODES.contains(n));
+        let [code] = codes.as_slice() else { return None };
+        let most = others.iter().copied().fold(f64::MIN, f64::max);
+        // −1, 0 and 1 are a scale of their own.
+        let scale = *code == -1.0 && most <= 1.0;
+        let fits = others.len() > 1 && others.iter().all(|n| (0.0..=SMALL).contains(n)) && !scale;
+        let place = numbers.iter().position(|n| n == code)?;
+        return fits.then(|| names[place].as_str());
+    }
+    let word = |name: &&String| name.chars().filter(|c| c.is_alphabetic()).count() > 1;
+    if names.iter().filter(word).count() < 2 {
+        return None;
+    }
+    let none = |name: &&String| {
+        WORDS.contains(&name.trim().to_lowercase().as_str())
+            || name.trim().chars().all(|c| "-–—._?*/#".contains(c))
+    };
+    let mut found = names.iter().filter(none);
+    found.next().filter(|_| found.next().is_none()).map(String::as_str)
+}
+
+/// What the names of classes and annotators say against a table, unless the user has said what they mean.
+pub(crate) fn against_names(table: &VoteTable, options: &ReadOptions) -> Option<Problem> {
+    if matches!(table.classes().order(), ClassOrder::Declared | ClassOrder::Format) {
+        return annotators(table, options)
+            .filter(|_| table.classes().order() == ClassOrder::Declared);
+    }
+    classes(table, options).or_else(|| annotators(table, options))
+}
+
+fn classes(table: &VoteTable, options: &ReadOptions) -> Option<Problem> {
+    let names = table.classes().names();
+    let is_list = |name: &&String| {
+        let name = name.trim();
+        (name.starts_with('[')
+            && name.ends_with(']')
+            && python::list(name).is_ok_and(|list| !list.is_empty()))
+            || (name.starts_with("{\"") && name.ends_with('}'))
+    };
+    let lists: Vec<&String> = names.iter().filter(is_list).collect();
+    if !lists.is_empty() && lists.len() * 2 >= names.len() {
+        let several = |name: &&&String| python::list(name.trim()).is_ok_and(|list| list.len() > 1);
+        return Some(match lists.iter().find(several) {
+            Some(name) => Problem::MultiLabel { text: shorten(name) },
+            None => Problem::Doubt {
+                doubt: format!("labels are lists or objects ({:?})", shorten(lists[0])),
+                options: &[ReadOption::Multilabel],
+                remedy: "say with `multilabel` how a list of labels counts, or write labels as plain texts",
+            },
+        });
+    }
+    let mut spellings: HashMap<String, &String> = HashMap::new();
+    for name in names.iter().filter(|name| name.chars().count() > 1) {
+        if let Some(other) = spellings.insert(name.to_lowercase(), name) {
+            return Some(Problem::Doubt {
+                doubt: format!(
+                    "the classes {other:?} and {name:?} differ in upper and lower case only"
+                ),
+                options: &[ReadOption::Classes],
+                remedy: "write them alike; if they are two classes, declare all with `classes`",
+            });
+        }
+    }
+    if options.missing.is_none()
+        && votes(table) >= ENOUGH
+        && let Some(name) = no_class(names)
+    {
+        return Some(Problem::Doubt {
+            doubt: format!("{name:?} may be a class, or mean that there is no vote"),
+            options: &[ReadOption::Missing, ReadOption::Classes],
+            remedy: "if it is no vote, name it with `missing`; if it is a class, declare all with `classes`",
+        });
+    }
+    None
+}
+
+fn annotators(table: &VoteTable, options: &ReadOptions) -> Option<Problem> {
+    if options.annotator.is_some() || options.annotators.is_some() {
+        return None;
+    }
+    let mut people = table.annotators().iter();
+    let doubt = |name: &str, what: &str| Problem::Doubt {
+        doubt: format!("an annotator is called {name:?}: {what}"),
+        options: &[ReadOption::Rows, ReadOption::Annotator, ReadOption::Ignore],
+        remedy: "leave it out with `rows` (`rows = COLUMN!=NAME`) or `ignore`; if it is one, name the column of annotators with \
+                 `annotator`",
+    };
+    let all = table.annotators().len();
+    let models = table.annotators().iter().filter(|name| names::model_annotator(name)).count();
+    if let Some(name) = people.find(|name| names::reference_annotator(name)) {
+        return Some(doubt(name, "this is a reference or made of the votes, and no vote"));
+    }
+    // Where every annotator is a model, models are what votes.
+    let name = table
+        .annotators()
+        .iter()
+        .find(|name| names::model_annotator(name))
+        .filter(|_| models < all)?;
+    Some(doubt(name, "this is a model among people"))
 }
 
 /// A label that is several others with a separator between, and the separator: every part of it
@@ -147,14 +292,22 @@ pub(crate) fn separator_of<'l>(
     })
 }
 
-/// `None` among words may be a class, as in "favor, against, none", or Python's word for a missing value.
-pub(crate) fn none(is_missing: bool, table: Option<&VoteTable>) -> Option<Problem> {
-    let words =
-        |table: &VoteTable| table.classes().names().iter().any(|name| name.parse::<f64>().is_err());
-    (is_missing && table.is_some_and(words)).then(|| Problem::Doubt {
-        doubt: "\"None\" may be a class, or mean that there is no vote".to_owned(),
+/// `None` among words may be a class, as in "favor, against, none", or Python's word for a missing value; `NA` among
+/// other codes may be North America.
+pub(crate) fn none(missing: &BTreeSet<&str>, table: Option<&VoteTable>) -> Option<Problem> {
+    let names = table?.classes().names();
+    let words = || names.iter().any(|name| name.parse::<f64>().is_err());
+    let code =
+        |name: &String| name.chars().count() == 2 && name.chars().all(|c| c.is_ascii_uppercase());
+    let doubtful = |value: &&&str| match **value {
+        "NA" => names.len() > 1 && names.iter().all(code),
+        _ => words(),
+    };
+    let value = missing.iter().find(doubtful)?;
+    Some(Problem::Doubt {
+        doubt: format!("{value:?} may be a class, or mean that there is no vote"),
         options: &[ReadOption::Missing],
-        remedy: "say which with `missing`: `missing = None` if it is no vote, else the values that are none \
+        remedy: "say which with `missing`: `missing = None` (or NA) if it is no vote, else the values that are none \
                  (`missing = n/a`)",
     })
 }

@@ -98,6 +98,16 @@ impl Profile {
         self.columns[c].values.iter().map(|(value, _)| value.as_str())
     }
 
+    /// Whether some cell is empty.
+    pub(crate) fn has_gaps(&self, c: usize) -> bool {
+        self.filled(c) < self.rows
+    }
+
+    /// Whether rows differ in a column: an empty cell is a value, too.
+    pub(crate) fn differs(&self, c: usize) -> bool {
+        self.distinct(c) + usize::from(self.has_gaps(c)) > 1
+    }
+
     /// Whether every row has a value of its own.
     pub(crate) fn is_unique(&self, c: usize) -> bool {
         self.rows > 1 && self.distinct(c) == self.rows
@@ -133,6 +143,31 @@ impl Profile {
         self.columns[c].lists * 2 > self.filled(c)
     }
 
+    /// Whether several columns of lists have as many entries in every row, or a list names something twice: such lists
+    /// are no sets of labels.
+    pub(crate) fn has_lists_of_one_length(&self) -> bool {
+        let lists: Vec<usize> = self.all().filter(|&c| self.has_lists(c)).collect();
+        let list = |c: usize, row: usize| {
+            self.text(c, row)
+                .and_then(|text| dissensus_io::python::list(text).ok())
+                .unwrap_or_default()
+        };
+        let rows = || 0..self.rows.min(1000);
+        let same = |a: usize, b: usize| rows().all(|row| list(a, row).len() == list(b, row).len());
+        let varies = |c: usize| rows().any(|row| list(c, row).len() > 1);
+        let twice = |c: usize| {
+            rows().any(|row| {
+                let list = list(c, row);
+                (1..list.len()).any(|at| list[..at].contains(&list[at]))
+            })
+        };
+        lists.iter().any(|&c| twice(c))
+            || lists
+                .iter()
+                .enumerate()
+                .any(|(i, &a)| lists[i + 1..].iter().any(|&b| varies(a) && same(a, b)))
+    }
+
     /// Whether cells hold objects, or lists of them.
     pub(crate) fn has_objects(&self, c: usize) -> bool {
         self.values(c).take(20).any(|value| value.starts_with("[{") || value.starts_with('{'))
@@ -147,6 +182,12 @@ impl Profile {
         }
         let n = self.distinct(c);
         n > 0 && (words > 4 * n || letters > 40 * n) && n * 4 > self.filled(c)
+    }
+
+    /// The text of a cell that is not empty.
+    pub(crate) fn text(&self, c: usize, row: usize) -> Option<&str> {
+        let code = *self.columns[c].codes.get(row)?;
+        self.columns[c].values.get(code as usize).map(|(value, _)| value.as_str())
     }
 
     /// A value as a number.
@@ -210,6 +251,115 @@ impl Profile {
         pairs.len() as f64 / self.rows.max(1) as f64
     }
 
+    /// How often every value of a column is there, where all are as often.
+    pub(crate) fn same_frequencies(&self, c: usize) -> Option<usize> {
+        let mut counts = self.columns[c].values.iter().map(|(_, n)| *n);
+        let first = counts.next()?;
+        counts.all(|n| n == first).then_some(first)
+    }
+
+    /// Whether a column numbers the rows.
+    pub(crate) fn is_row_number(&self, c: usize) -> bool {
+        let first = self.number(c, 0).unwrap_or(-1.0);
+        (first == 0.0 || first == 1.0)
+            && (0..self.rows).all(|row| self.number(c, row) == Some(first + row as f64))
+    }
+
+    /// Whether a column is the share that another one has of the sum of several, as a fraction or in percent.
+    pub(crate) fn is_share(&self, c: usize, part: usize, of: &[usize]) -> bool {
+        let (mut rows, mut differ) = (0, false);
+        let decimals = self.decimals(c);
+        let fits = |row: usize, whole: f64| {
+            let sum: Option<f64> = of.iter().map(|&c| self.number(c, row)).sum();
+            let (Some(sum), Some(part), Some(said)) =
+                (sum, self.number(part, row), self.number(c, row))
+            else {
+                return false;
+            };
+            sum > 0.0 && (whole * part / sum - said).abs() <= 0.51 * 0.1f64.powi(decimals)
+        };
+        for row in 0..self.rows {
+            rows += 1;
+            differ |= self.number(c, row) != self.number(c, 0);
+        }
+        rows > 3
+            && differ
+            && [1.0, 100.0].into_iter().any(|whole| (0..self.rows).all(|row| fits(row, whole)))
+    }
+
+    /// The share of rows whose combination of values in these columns is seen for the first time.
+    pub(crate) fn new_tuples(&self, of: &[usize]) -> f64 {
+        let tuple =
+            |row: usize| of.iter().map(|&c| self.columns[c].codes[row]).collect::<Vec<u32>>();
+        let tuples: HashSet<Vec<u32>> = (0..self.rows).map(tuple).collect();
+        tuples.len() as f64 / self.rows.max(1) as f64
+    }
+
+    /// The share of groups (by the values of `by`) with several rows that have several values of `c`.
+    pub(crate) fn varying_share(&self, c: usize, by: usize) -> f64 {
+        let (several, constant) = self.within(c, by);
+        (several - constant) as f64 / several.max(1) as f64
+    }
+
+    /// Whether a column is constant within every combination of two others.
+    pub(crate) fn constant_within_both(&self, c: usize, by: [usize; 2]) -> bool {
+        let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+        let [a, b] = by.map(|by| &self.columns[by].codes);
+        let own = &self.columns[c].codes;
+        (0..self.rows).all(|row| *known.entry((a[row], b[row])).or_insert(own[row]) == own[row])
+    }
+
+    /// Whether a column is, in every row that has it, the mean or the median of the numbers of others, rounded in some
+    /// way; they are numbers with something to differ in.
+    pub(crate) fn is_mean(&self, c: usize, of: &[usize]) -> bool {
+        let (mut rows, mut differ) = (0, false);
+        let fits = (0..self.rows).all(|row| {
+            let mut values: Vec<f64> = of.iter().filter_map(|&c| self.number(c, row)).collect();
+            let Some(said) = self.number(c, row).filter(|_| !values.is_empty()) else {
+                return true;
+            };
+            values.sort_by(f64::total_cmp);
+            let n = values.len();
+            let mean = values.iter().sum::<f64>() / n as f64;
+            let median = (values[n / 2] + values[(n - 1) / 2]) / 2.0;
+            rows += 1;
+            differ |= values[0] < values[n - 1];
+            let decimals = self.decimals(c);
+            let off = |value: f64| (value - said).abs() <= 0.5 * 0.1f64.powi(decimals) + 1e-9;
+            off(mean) || off(median)
+        });
+        fits && rows > 3 && differ && of.len() > 1
+    }
+
+    /// Digits behind the point, at the most.
+    fn decimals(&self, c: usize) -> i32 {
+        let digits =
+            |value: &str| value.rsplit_once('.').map_or(0, |(_, digits)| digits.len() as i32);
+        self.values(c).map(digits).max().unwrap_or(0).min(6)
+    }
+
+    /// Whether a column is, in (nearly) every row, one of the most frequent values of others.
+    pub(crate) fn is_mode(&self, c: usize, of: &[usize]) -> bool {
+        let value = |c: usize, row: usize| {
+            let code = self.columns[c].codes[row];
+            self.columns[c].values.get(code as usize).map(|(value, _)| value.as_str())
+        };
+        let (mut rows, mut fit, mut differ) = (0, 0, false);
+        for row in 0..self.rows {
+            let mut counts: HashMap<&str, usize> = HashMap::new();
+            of.iter()
+                .filter_map(|&c| value(c, row))
+                .for_each(|v| *counts.entry(v).or_default() += 1);
+            let (Some(said), Some(&most)) = (value(c, row), counts.values().max()) else {
+                continue;
+            };
+            rows += 1;
+            differ |= counts.len() > 1;
+            fit += usize::from(counts.get(said) == Some(&most));
+        }
+        rows > 3 && differ && of.len() > 2 && fit * 20 >= rows * 19
+    }
+
     /// Whether a column is the sum of others in every row.
     pub(crate) fn is_sum(&self, c: usize, of: &[usize]) -> bool {
         self.rows > 0
@@ -238,9 +388,14 @@ impl Profile {
     pub(crate) fn same_sums(&self, of: &[usize]) -> bool {
         let sum = |row: usize| of.iter().map(|&c| self.number(c, row)).sum::<Option<f64>>();
         let Some(first) = (0..self.rows.min(1)).find_map(sum) else { return false };
+        // The last row may be the sum of all others.
+        let above =
+            |c: usize| (0..self.rows - 1).map(|row| self.number(c, row)).sum::<Option<f64>>();
+        let margin = self.rows > 3 && of.iter().all(|&c| above(c) == self.number(c, self.rows - 1));
+        let rows = self.rows - usize::from(margin);
         first > 1.0
             && first != 100.0
-            && (1..self.rows).all(|row| sum(row) == Some(first))
+            && (1..rows).all(|row| sum(row) == Some(first))
             && !self.are_ranks(of)
     }
 

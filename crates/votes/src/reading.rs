@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dissensus_core::{Progress, TableBuilder, VoteTable};
 
@@ -11,6 +12,7 @@ use crate::collector::{Collector, Finding, Note};
 use crate::formats::{self, Format};
 use crate::options::{MultiLabel, ReadOptions};
 use crate::plausible;
+use crate::select::{Selected, select};
 use dissensus_io::input::Input;
 use dissensus_io::{Frame, Problem, ReadError, ReadOption};
 use dissensus_io::{Source, Table, TableKind, json};
@@ -45,10 +47,12 @@ impl VoteFile {
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
     let file = path.display().to_string();
-    let open = || Source::open(Input::open(path)?, &options.source());
-    read_source(file, open()?, options).map_err(|error| match path.to_str() {
-        Some("-") => error,
-        _ => advise(error, options, &open),
+    let input = Input::open(path)?;
+    let again = again(path, &input);
+    let open = |input: Input| Source::open(input, &options.source());
+    read_source(file, open(input)?, options).map_err(|error| match again {
+        Some(again) => advise(error, options, &|| open(again()?)),
+        None => error,
     })
 }
 
@@ -59,13 +63,25 @@ pub fn read_with_progress(
     progress: &dyn Progress,
 ) -> Result<VoteFile, ReadError> {
     let open = |input: Input| Source::open(input, &options.source());
+    let mut opener = None;
     let result = Input::read_with_progress(path, progress, |input| {
+        opener = again(path, &input);
         read_source(input.name.clone(), open(input)?, options)
     });
-    result.map_err(|error| match path.to_str() {
-        Some("-") => error,
-        _ => advise(error, options, &|| open(Input::open(path)?)),
+    result.map_err(|error| match opener {
+        Some(again) => advise(error, options, &|| open(again()?)),
+        None => error,
     })
+}
+
+/// What opens an input once more: the file, or what came from standard input where that is small.
+fn again(path: &Path, input: &Input) -> Option<Box<dyn Fn() -> Result<Input, ReadError>>> {
+    let (path, name) = (path.to_owned(), input.name.clone());
+    if path.to_str() != Some("-") {
+        return Some(Box::new(move || Input::open(&path)));
+    }
+    let bytes = input.whole.then(|| input.head.clone())?;
+    Some(Box::new(move || Input::from_bytes(&name, bytes.clone())))
 }
 
 /// Reads bytes in memory under a name for messages.
@@ -126,7 +142,6 @@ pub(crate) fn read_source(
             return Err(ReadError::new(&file, Problem::TwoRoles { name, first, second }));
         }
     }
-    let forced = options.format.is_some();
     let forced_format =
         match &options.format {
             Some(name) => Some(formats::by_name(name).ok_or_else(|| {
@@ -139,12 +154,37 @@ pub(crate) fn read_source(
     {
         *value = rows;
     }
+    if let (None, Source::Table(table)) = (&options.format, &source)
+        && let Some(rows) = formats::rows_of_one_line(table)
+    {
+        source = Source::Json(rows);
+    }
+    let selected =
+        match select(source, options).map_err(|problem| ReadError::new(&file, problem))? {
+            Ok(selected) => selected,
+            Err(source) => return read_selected(file, source, options, forced_format, None),
+        };
+    let Selected { source, options, rows } = selected;
+    read_selected(file, source, &options, forced_format, rows)
+}
+
+/// Reads what the options selected.
+fn read_selected(
+    file: String,
+    mut source: Source,
+    options: &ReadOptions,
+    forced_format: Option<&'static Format>,
+    rows: Option<(String, Arc<AtomicU64>)>,
+) -> Result<VoteFile, ReadError> {
     // An array of objects that no document format knows is a table.
     let known = match forced_format {
         Some(format) => (format.detect)(&source, options),
         None => formats::detect(&source, options).is_some(),
     };
     if let (false, Source::Json(value)) = (known, &mut source) {
+        if let Some(rows) = formats::rows_of_counts(value) {
+            *value = rows;
+        }
         source = match json::array_as_table(value.take()) {
             Ok(table) => Source::Table(table),
             Err(value) => Source::Json(value),
@@ -163,14 +203,27 @@ pub(crate) fn read_source(
     check_options(format, &source, options).map_err(|problem| ReadError::new(&file, problem))?;
     let threads = rayon::current_num_threads();
     let mut collector = Collector::new(&file, options, threads)?;
-    if !forced {
+    if forced_format.is_none() {
         collector.note("format", format.name);
     }
     (format.read)(source, &mut collector)?;
+    if let Some((said, left_out)) = rows {
+        let n = left_out.load(Ordering::Relaxed);
+        collector.note("rows", format!("{said} ({n} rows left out)"));
+    }
     note_spellings(&mut collector);
+    let spaced: Vec<String> = collector.builder.spaced().map(str::to_owned).collect();
     if collector.table.is_none() {
         let builder = std::mem::replace(&mut collector.builder, TableBuilder::new(options.keep));
         collector.table = Some(builder.finish().map_err(|e| ReadError::new(&file, e))?);
+    }
+    let kept = |label: &String| {
+        collector.table.iter().any(|table| table.classes().names().contains(label))
+    };
+    if let Some(label) =
+        spaced.iter().find(|label| !label.trim().is_empty() && !kept(label)).cloned()
+    {
+        collector.note("spaces", format!("removed around labels ({label:?})"));
     }
     if let (Some(table), Some(guesses)) = (&collector.table, &collector.guesses)
         && let Some(problem) = plausible::check(table, guesses, options)
@@ -178,7 +231,13 @@ pub(crate) fn read_source(
         let error = collector.error(problem);
         collector.reject(error)?;
     }
-    if let Some(problem) = plausible::none(collector.none_is_missing, collector.table.as_ref()) {
+    if let Some(problem) = plausible::none(&collector.may_be_classes, collector.table.as_ref()) {
+        let error = collector.error(problem);
+        collector.reject(error)?;
+    }
+    if let Some(problem) =
+        collector.table.as_ref().and_then(|table| plausible::against_names(table, options))
+    {
         let error = collector.error(problem);
         collector.reject(error)?;
     }

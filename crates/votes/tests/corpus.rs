@@ -198,7 +198,16 @@ fn cut_files_are_errors_or_smaller_tables() {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     let mut seen = 0;
     for format in dissensus_votes::formats::FORMATS {
-        for file in fs::read_dir(seeds.join(format.name)).unwrap() {
+        let folder = seeds.join(format.name);
+        let files = fs::read_dir(&folder).unwrap_or_else(|error| {
+            panic!(
+                "{}: no folder of seeds, {}: {error}; put a small file of the format there, for this \
+                 test and for fuzzing",
+                format.name,
+                folder.display()
+            )
+        });
+        for file in files {
             let file = file.unwrap().path();
             let bytes = fs::read(&file).unwrap();
             if file.extension().is_some_and(|end| end == "parts") {

@@ -49,6 +49,24 @@ fn counts(seed: u64, names: &[String]) -> String {
     })
 }
 
+/// One row per item, the labels of three people in a cell.
+fn cells(seed: u64, names: &[String]) -> String {
+    let header = names.join(",") + "\n";
+    (0..12u64).fold(header, |all, i| {
+        let label = |who: u64| ["pos", "neg", "neutral"][((seed ^ (i * 5 + who * 3)) % 3) as usize];
+        all + &format!("t{i},{}|{}|{}\n", label(0), label(1), label(0))
+    })
+}
+
+/// One row per person, one column per item.
+fn people_in_rows(seed: u64, names: &[String]) -> String {
+    let header = names.join(",") + "\n";
+    (0..12u64).fold(header, |all, who| {
+        let label = |i: u64| ["pos", "neg", "neutral"][((seed ^ (i * 5 + who * 3)) % 3) as usize];
+        all + &format!("p{who},{},{},{}\n", label(0), label(1), label(2))
+    })
+}
+
 fn read(text: &str) -> Result<VoteFile, String> {
     read_bytes("x", text.into(), &ReadOptions::default()).map_err(|error| error.to_string())
 }
@@ -75,6 +93,8 @@ proptest! {
         prop_assert!(read(&long(seed, &words, &order)).is_err());
         prop_assert!(read(&wide(seed, &words)).is_err());
         prop_assert!(read(&counts(seed, &words[..3])).is_err());
+        prop_assert!(read(&cells(seed, &words[..2])).is_err());
+        prop_assert!(read(&people_in_rows(seed, &words)).is_err());
     }
 
     #[test]
@@ -107,6 +127,9 @@ proptest! {
         let wide = wide(seed, &names(&["id", "rater_1", "rater_2", "rater_3"]));
         let with = add(&wide, &label);
         prop_assert_eq!(read(&wide).unwrap().table.digest(), read(&with).unwrap().table.digest());
+        let cells = cells(seed, &names(&["id", "votes"]));
+        let with = add(&cells, &label);
+        prop_assert_eq!(read(&cells).unwrap().table.digest(), read(&with).unwrap().table.digest());
         let counts = counts(seed, &names(&["id", "no", "yes"]));
         let with = add(&counts, &|i| if which < 2 { ["no", "yes"][i % 2].to_owned() } else { label(i) });
         prop_assert_eq!(read(&counts).unwrap().table.digest(), read(&with).unwrap().table.digest());
@@ -205,7 +228,7 @@ fn rows_that_are_more_or_less_than_votes_are_refused() {
                 let criterion = pick(&["fluency", "relevance"], i);
                 format!("t{},u{},{criterion},{}", i / 8, i / 2 % 4, 1 + (i * i + i / 3) % 5)
             }),
-            "vote several times on an item",
+            "several questions are answered",
         ),
         (
             table("item,annotator,label,status", &|i| {

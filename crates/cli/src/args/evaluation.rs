@@ -55,9 +55,10 @@ pub(crate) struct EvaluateArgs {
     /// The random seed
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     seed: u64,
-    /// Bootstrap replicates per interval; 0 for no intervals
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = whole::<usize>(0..=MAX_REPLICATES as u64), allow_negative_numbers = true)]
-    replicates: usize,
+    /// Make intervals from N bootstrap replicates, 0 for no intervals [default: closed forms, which need no
+    /// replicates]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..=MAX_REPLICATES as u64), allow_negative_numbers = true)]
+    replicates: Option<usize>,
     #[command(flatten)]
     predicted: PredictionArgs,
     #[command(flatten)]

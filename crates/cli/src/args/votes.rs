@@ -27,13 +27,13 @@ pub(crate) struct VoteArgs {
     /// Read it as this format instead of detecting one
     #[arg(long, value_name = "NAME", value_parser = names(), hide_possible_values = true, help_heading = READING)]
     format: Option<String>,
-    /// Column of the item: a name, or #2 for the second column
+    /// Column of the item: a name, or #2 for the second column; or several, as in doc,sentence
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     item: Option<String>,
     /// Column of the annotator
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     annotator: Option<String>,
-    /// Column (or question) of the label
+    /// Column (or question) of the label; or a value in a column of questions, whose rows are read
     #[arg(long, visible_alias = "question", value_name = "COLUMN", help_heading = READING)]
     label: Option<String>,
     /// Column of a vote weight
@@ -57,6 +57,9 @@ pub(crate) struct VoteArgs {
     /// Columns to leave out: names or patterns
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = READING)]
     ignore: Option<Vec<String>>,
+    /// The rows to read: COLUMN=VALUE or COLUMN!=VALUE, as in status=accepted
+    #[arg(long, value_name = "COLUMN=VALUE,…", value_delimiter = ',', help_heading = READING)]
+    rows: Option<Vec<String>>,
     /// The classes in order, separated by commas; any other label is an error
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = READING)]
     classes: Option<Vec<String>>,
@@ -119,6 +122,7 @@ impl VoteArgs {
             ("counts", json!(self.counts)),
             ("one_hot", json!(self.one_hot)),
             ("ignore", json!(self.ignore)),
+            ("rows", json!(self.rows)),
             ("classes", json!(self.classes)),
             ("scale", json!(self.scale)),
             ("missing", json!(self.missing)),

@@ -17,7 +17,8 @@ use crate::ui::{self, text};
 /// id: the same here, in `dissensus train`, and in the few lines of numpy in the
 /// documentation of the `labels` crate. Labels are written as epochs × items (.npy) or a row
 /// per epoch and item (.csv), distributions that stay the same as items × classes, and those of each
-/// epoch as epochs × items × classes.
+/// epoch as epochs × items × classes. Samples, which are the same in every epoch, are one row each: the
+/// item, the annotator where the votes name one, and the label (.npy has their numbers).
 #[derive(clap::Args)]
 #[command(after_help = methods_help())]
 pub(crate) struct Args {
@@ -87,6 +88,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
                 Delivers::Labels => vec![epochs, items],
                 Delivers::Distributions => vec![items, classes],
                 Delivers::EpochDistributions => vec![epochs, items, classes],
+                Delivers::Samples => {
+                    let samples = delivered.prepared().samples().map_or(0, |all| all.labels.len());
+                    vec![items, format!("{} samples", text::thousands(samples))]
+                }
             };
             let method = delivered.prepared().delivery();
             ui::wrote(path, &format!("{method}, {}", shape.join(" × ")));

@@ -41,7 +41,8 @@ Examples:
   dissensus report runs --study demo --out paper
   dissensus report runs --study other-tables.toml
 
-Exit codes: 0 all is written; 1 a table or figure could not be made; 2 the store is wrong.";
+Exit codes: 0 all is written; 1 a table or figure could not be made; 2 the store is wrong, or has
+less than the study asks for.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::open(&args.store)?;
@@ -57,5 +58,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.open {
         report::open(&written.page)?;
     }
-    Ok(ExitCode::from(u8::from(!written.problems.is_empty())))
+    Ok(report::code(&written))
 }

@@ -21,8 +21,8 @@ use crate::ui::{self, paint, progress::Terminal, text};
 /// Predictions come from any model: .npy, .npz, CSV, JSON, JSON Lines, Parquet, safetensors, or
 /// ChaosNLI's layout with several models in one file. Items are matched with the votes by id and
 /// classes by name; what is assumed is printed, and what is in doubt is refused until an option
-/// says it. Every number has a 95 % bootstrap interval over the items; whether two models differ is
-/// for `dissensus compare` to test. `dissensus metrics explain NAME` explains a metric.
+/// says it. Numbers have 95 % intervals over the items, where one is known to hold; whether two models
+/// differ is for `dissensus compare` to test. `dissensus metrics explain NAME` explains a metric.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files of predictions
@@ -65,7 +65,7 @@ pub(crate) struct Args {
 struct Report<'a> {
     votes: String,
     settings: Settings,
-    replicates: usize,
+    replicates: Option<usize>,
     seed: u64,
     notes: Vec<String>,
     models: Vec<ModelReading>,
@@ -146,6 +146,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     table::print(&tables, form)?;
     if let (Some(found), Form::Terminal) = (&ceiling, form) {
         ui::out(&format!("\n{}\n", ceiling_words(found, &scores).join("\n")))?;
+    }
+    let mut without: Vec<(&str, Vec<&str>)> = Vec::new();
+    for cell in scores.iter().flat_map(|score| &score.metrics) {
+        let Some(why) = cell.no_interval else { continue };
+        match without.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) if names.contains(&cell.metric) => {}
+            Some((_, names)) => names.push(cell.metric),
+            None => without.push((why, vec![cell.metric])),
+        }
+    }
+    for (why, names) in without {
+        ui::note(&format!("no interval of {}: {why}", names.join(", ")));
     }
     for (score, cell) in scores.iter().flat_map(|s| s.metrics.iter().map(move |cell| (s, cell))) {
         let Some(note) = cell.note else { continue };

@@ -107,6 +107,7 @@ fn print_advice((file, advice): (&str, &Advice)) {
     for line in &advice.profile {
         super::err(&format!("  {}\n", text::one_line(line, 200)));
     }
+    let file = if file == "standard input" { "-" } else { file };
     for way in &advice.ways {
         let command = format!("dissensus votes inspect {} {}", shell(file), flags(way));
         super::err(&format!("{} {command}   # {}\n", paint::strong("try:"), way.gives));

@@ -202,6 +202,9 @@ pub(crate) fn store_hint(error: &StoreError) -> Option<String> {
         Remedy::RemoveRun(id) => {
             format!("`dissensus runs rm {id}` removes it; it then starts again")
         }
+        Remedy::RestoreRun(id) => {
+            format!("put the run's own file back, from a copy, or `dissensus runs rm {id}`")
+        }
         Remedy::KeepOne(id) => {
             format!("keep one of them in another store, or `dissensus runs rm {id}`")
         }

@@ -1,7 +1,7 @@
 //! Writing of reports, shared by `report`, `study run` and `demo`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::Context as _;
 use dissensus::report;
@@ -27,15 +27,27 @@ pub(crate) fn words(written: &report::WrittenReport, out: &Path) -> String {
         let (note, open) = (paint::warn("note:"), open.join(" and "));
         words += &format!("{note} of the study's runs, {open}\n");
     }
-    if !written.unexamined.is_empty() {
+    let lists = [
+        (&written.without_weights, "the store has none, and not the weights that they need"),
+        (&written.unexamined, "`dissensus study run` runs these stages where the weights are"),
+    ];
+    // Those that need other weights than are there are the same ones twice.
+    let list = lists.into_iter().find(|(list, _)| !list.is_empty());
+    if let Some((list, why)) = list {
         let one = |(stage, runs): &(String, usize)| format!("{stage} ({runs} runs)");
-        let stages = written.unexamined.iter().map(one).collect::<Vec<_>>().join(", ");
-        let note = paint::warn("note:");
-        words += &format!(
-            "{note} no results of {stages}: these stages were not run before the weights were deleted\n"
-        );
+        let stages = list.iter().map(one).collect::<Vec<_>>().join(", ");
+        words += &format!("{} no results of {stages}: {why}\n", paint::warn("note:"));
     }
     words
+}
+
+/// The exit code where this was written: of less than the study asks for, of less than its tables and figures,
+/// or of all.
+pub(crate) fn code(written: &report::WrittenReport) -> ExitCode {
+    match (written.without_weights.is_empty(), written.problems.is_empty()) {
+        (false, _) => ExitCode::from(2),
+        (true, complete) => ExitCode::from(u8::from(!complete)),
+    }
 }
 
 /// A path beside a store, of its name and this.

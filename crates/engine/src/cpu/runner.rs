@@ -96,7 +96,7 @@ impl<F: Real> CpuRunner<F> {
                 }
             }
         }
-        self.check_rows(epoch.visits, epoch.targets)
+        epoch.samples.check(epoch.visits, self.examples.len(), self.network.classes())
     }
 
     fn check_rows(&self, rows: &[u32], targets: Targets<'_>) -> Result<(), EngineError> {
@@ -223,7 +223,7 @@ impl<F: Real> Runner<F> for CpuRunner<F> {
                 let (first, count) = (number * epoch.batch, visits.len());
                 let moment = Moment { seed: epoch.seed, epoch: epoch.number, batch: number as u64 };
                 let of = |place: usize| Source {
-                    row: visits[place],
+                    row: epoch.samples.row(visits[place]),
                     shift: epoch.shifts.map_or(Shift::default(), |shifts| shifts[first + place]),
                 };
                 let mixture = epoch.mixture.map(|mixture| {
@@ -231,8 +231,8 @@ impl<F: Real> Runner<F> for CpuRunner<F> {
                 });
                 let frame = passes.input_frame();
                 examples.fill(team, frame, count, of, mixture, passes.input());
-                let row = |place: usize| visits[place] as usize;
-                targets(epoch.targets, classes, count, row, mixture, goals);
+                let sample = |place: usize| visits[place] as usize;
+                targets(epoch.samples.targets, classes, count, sample, mixture, goals);
                 let (w, statistics) = (&mut state.parameters, &mut state.statistics);
                 passes.forward(team, count, epoch.mode, moment, w, statistics);
                 total += passes.loss(count, goals, count).wide() * count as f64;

@@ -34,7 +34,7 @@ impl Cuda {
             visits: &visits,
             batch: settings.batch,
             rate: 1e-3,
-            targets: Targets::Classes(&labels),
+            samples: Targets::Classes(&labels).into(),
             shifts: None,
             mixture: None,
             mode: Mode::Train,

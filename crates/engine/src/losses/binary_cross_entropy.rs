@@ -13,6 +13,8 @@ pub(super) const ENTRY: LossEntry = LossEntry {
     name: "binary_cross_entropy",
     description: "one sigmoid per class; the sum over the classes of -p ln q - (1 - p) ln(1 - q)",
     link: Link::Sigmoid,
+    ordered: false,
+    noise_depends_on_outputs: false,
 };
 
 /// The loss of one example; `dz` becomes (σ(z) − p)·weight.
@@ -28,14 +30,14 @@ pub(super) fn value<F: Real>(z: &[F], p: &[F], weight: F, dz: &mut [F]) -> F {
 }
 
 /// As [`value`], with the tangent of dz along ż.
-pub(super) fn tangent<F: Real>(z: &[F], tz: &[F], weight: F, tdz: &mut [F]) {
+pub(super) fn tangent<F: Real>(z: &[F], tz: &[F], _: &[F], weight: F, tdz: &mut [F]) {
     for ((tdz, &z), &tz) in tdz.iter_mut().zip(z).zip(tz) {
         *tdz = sigmoid(z) * sigmoid(-z) * tz * weight;
     }
 }
 
 /// Of the gradient σ(z) − e_y only e_y is random.
-pub(super) fn noise_variance(p: &[f64]) -> f64 {
+pub(super) fn noise_variance(_: &[f64], p: &[f64]) -> f64 {
     of_one_label(p)
 }
 
@@ -67,7 +69,7 @@ mod tests {
             assert!((found - wanted).abs() < 1e-15, "{dz:?}");
         }
         let mut tdz = [0.0; 3];
-        tangent(&z, &[1.0, 2.0, 4.0], 16.0, &mut tdz);
+        tangent(&z, &[1.0, 2.0, 4.0], &dz, 16.0, &mut tdz);
         for (found, wanted) in tdz.iter().zip([3.0, 6.0, 16.0]) {
             assert!((found - wanted).abs() < 1e-14, "{tdz:?}");
         }

@@ -10,6 +10,8 @@ pub(super) const ENTRY: LossEntry = LossEntry {
     name: "cross_entropy",
     description: "softmax outputs; -Σ p ln q with the predicted probabilities q",
     link: Link::Softmax,
+    ordered: false,
+    noise_depends_on_outputs: false,
 };
 
 /// The loss of one example; `dz` becomes (q − p)·weight.
@@ -24,7 +26,7 @@ pub(super) fn value<F: Real>(z: &[F], p: &[F], weight: F, dz: &mut [F]) -> F {
 }
 
 /// As [`value`], with the tangent of dz along ż.
-pub(super) fn tangent<F: Real>(z: &[F], tz: &[F], weight: F, tdz: &mut [F]) {
+pub(super) fn tangent<F: Real>(z: &[F], tz: &[F], _: &[F], weight: F, tdz: &mut [F]) {
     let (_, total) = softmax(z, tdz);
     let mut mean = F::ZERO;
     for (q, &tz) in tdz.iter_mut().zip(tz) {
@@ -37,7 +39,7 @@ pub(super) fn tangent<F: Real>(z: &[F], tz: &[F], weight: F, tdz: &mut [F]) {
 }
 
 /// Of the gradient q − e_y only e_y is random.
-pub(super) fn noise_variance(p: &[f64]) -> f64 {
+pub(super) fn noise_variance(_: &[f64], p: &[f64]) -> f64 {
     of_one_label(p)
 }
 

@@ -16,9 +16,6 @@ use crate::scalar::{Real, inner};
 
 pub(crate) use binary_cross_entropy::log_sigmoid;
 
-/// The losses, in the order of [`Loss`]. The first is the default of a spec.
-pub const LOSSES: &[LossEntry] = &[cross_entropy::ENTRY, binary_cross_entropy::ENTRY, rps::ENTRY];
-
 /// The names of [`LOSSES`], in their order.
 pub const LOSS_NAMES: &[&str] = &{
     let mut names = [""; LOSSES.len()];
@@ -30,17 +27,56 @@ pub const LOSS_NAMES: &[&str] = &{
     names
 };
 
-/// How far the outputs of a network are from a target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Loss {
+/// One line per loss: its variant, and its module.
+macro_rules! losses {
+    ($($(#[$about:meta])* $loss:ident: $module:ident),* $(,)?) => {
+        /// How far the outputs of a network are from a target.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Loss {
+            $($(#[$about])* $loss,)*
+        }
+
+        /// The losses, in the order of [`Loss`]. The first is the default of a spec.
+        pub const LOSSES: &[LossEntry] = &[$($module::ENTRY),*];
+
+        impl Loss {
+            /// The loss of one example with the outputs z and the target p; `dz` becomes its gradient at
+            /// the outputs times `weight`. All have one number per class.
+            pub fn value<F: Real>(self, z: &[F], p: &[F], weight: F, dz: &mut [F]) -> F {
+                match self {
+                    $(Self::$loss => $module::value(z, p, weight, dz),)*
+                }
+            }
+
+            /// `tdz` becomes the tangent of the gradient `dz` along ż, where `dz` and `weight` are those
+            /// of [`Loss::value`].
+            pub fn tangent<F: Real>(self, z: &[F], tz: &[F], dz: &[F], weight: F, tdz: &mut [F]) {
+                match self {
+                    $(Self::$loss => $module::tangent(z, tz, dz, weight, tdz),)*
+                }
+            }
+
+            /// The trace of the covariance of the gradient at the outputs when the target is one class,
+            /// drawn from the probabilities p. The mean of these gradients is the gradient at p, whatever
+            /// the loss.
+            pub fn noise_variance(self, z: &[f64], p: &[f64]) -> f64 {
+                match self {
+                    $(Self::$loss => $module::noise_variance(z, p),)*
+                }
+            }
+        }
+    };
+}
+
+losses! {
     /// Softmax cross-entropy.
     #[default]
-    CrossEntropy,
+    CrossEntropy: cross_entropy,
     /// Binary cross-entropy of each class.
-    BinaryCrossEntropy,
+    BinaryCrossEntropy: binary_cross_entropy,
     /// The ranked probability score of classes in their order.
-    Rps,
+    Rps: rps,
 }
 
 /// How outputs become probabilities.
@@ -63,6 +99,11 @@ pub struct LossEntry {
     pub description: &'static str,
     /// How its outputs become probabilities.
     pub link: Link,
+    /// Whether it compares classes in their order.
+    pub ordered: bool,
+    /// Whether the noise of drawn labels depends on the outputs; where it does not, its variance is
+    /// 1 − ‖p‖².
+    pub noise_depends_on_outputs: bool,
 }
 
 impl Loss {
@@ -91,39 +132,9 @@ impl Loss {
         *self == Self::default()
     }
 
-    /// The loss of one example with the outputs z and the target p; `dz` becomes its gradient at the outputs
-    /// times `weight`. All have one number per class.
-    pub fn value<F: Real>(self, z: &[F], p: &[F], weight: F, dz: &mut [F]) -> F {
-        match self {
-            Self::CrossEntropy => cross_entropy::value(z, p, weight, dz),
-            Self::BinaryCrossEntropy => binary_cross_entropy::value(z, p, weight, dz),
-            Self::Rps => rps::value(z, p, weight, dz),
-        }
-    }
-
-    /// `tdz` becomes the tangent of the gradient `dz` along ż, where `dz` and `weight` are those of
-    /// [`Loss::value`].
-    pub fn tangent<F: Real>(self, z: &[F], tz: &[F], dz: &[F], weight: F, tdz: &mut [F]) {
-        match self {
-            Self::CrossEntropy => cross_entropy::tangent(z, tz, weight, tdz),
-            Self::BinaryCrossEntropy => binary_cross_entropy::tangent(z, tz, weight, tdz),
-            Self::Rps => rps::tangent(z, tz, dz, weight, tdz),
-        }
-    }
-
-    /// The trace of the covariance of the gradient at the outputs when the target is one class, drawn from
-    /// the probabilities p. The mean of these gradients is the gradient at p, whatever the loss.
-    pub fn noise_variance(self, z: &[f64], p: &[f64]) -> f64 {
-        match self {
-            Self::CrossEntropy => cross_entropy::noise_variance(p),
-            Self::BinaryCrossEntropy => binary_cross_entropy::noise_variance(p),
-            Self::Rps => rps::noise_variance(z, p),
-        }
-    }
-
     /// Whether [`Loss::noise_variance`] depends on the outputs; where it does not, it is 1 − ‖p‖².
     pub fn noise_depends_on_outputs(self) -> bool {
-        self == Self::Rps
+        self.entry().noise_depends_on_outputs
     }
 }
 
@@ -139,7 +150,6 @@ mod tests {
     use super::*;
 
     const K: usize = 6;
-    const ALL: [Loss; 3] = [Loss::CrossEntropy, Loss::BinaryCrossEntropy, Loss::Rps];
 
     /// Outputs, a direction of theirs, and a target.
     type Case = ([f64; K], [f64; K], [f64; K]);
@@ -169,10 +179,9 @@ mod tests {
 
     #[test]
     fn the_list_is_that_of_the_variants() {
-        assert_eq!(LOSSES.len(), ALL.len());
-        for (at, loss) in ALL.into_iter().enumerate() {
-            let entry = loss.entry();
-            assert_eq!((loss as usize, entry.loss), (at, loss));
+        for (at, entry) in LOSSES.iter().enumerate() {
+            let loss = entry.loss;
+            assert_eq!(loss as usize, at, "{}: its entry names another loss", entry.name);
             assert_eq!(serde_json::to_value(loss).unwrap(), entry.name);
             assert_eq!((Loss::named(entry.name), LOSS_NAMES[at]), (Some(loss), entry.name));
             assert!(!entry.description.is_empty() && !entry.description.contains('\n'));
@@ -270,6 +279,7 @@ mod tests {
     }
 
     fn pairs() -> impl Iterator<Item = (Loss, Case)> {
-        ALL.into_iter().flat_map(|loss| cases().into_iter().map(move |case| (loss, case)))
+        let losses = LOSSES.iter().map(|entry| entry.loss);
+        losses.flat_map(|loss| cases().into_iter().map(move |case| (loss, case)))
     }
 }

@@ -17,6 +17,8 @@ pub(super) const ENTRY: LossEntry = LossEntry {
     description: "softmax outputs of ordered classes; the squared distance of the cumulative \
                   probabilities",
     link: Link::Softmax,
+    ordered: true,
+    noise_depends_on_outputs: true,
 };
 
 /// The loss of one example; `dz` becomes its gradient at the outputs times `weight`.

@@ -45,7 +45,8 @@ pub(crate) fn mlp<F: Real>(golden: &Golden) {
 
     let train = |runner: &mut CpuRunner<F>, number: u64, visits: &[u32]| -> f64 {
         let (rate, mode, seed, shifts, mixture) = (golden.number("lr"), Mode::Train, 0, None, None);
-        let epoch = Epoch { number, seed, visits, batch, rate, targets, shifts, mixture, mode };
+        let samples = targets.into();
+        let epoch = Epoch { number, seed, visits, batch, rate, samples, shifts, mixture, mode };
         runner.train(&epoch).unwrap()
     };
     let batches = rows.chunks(batch).zip(0..);
@@ -204,9 +205,9 @@ pub(crate) fn epoch_against_steps() {
     let visits: Vec<u32> = (0..count as u32).rev().collect();
     let labels: Vec<u16> = (0..count as u16).map(|row| row % classes as u16).collect();
     let (targets, mode) = (Targets::Classes(&labels), Mode::Train);
-    let (number, seed, shifts, mixture) = (0, 0, None, None);
+    let (number, seed, shifts, mixture, samples) = (0, 0, None, None, targets.into());
     let epoch =
-        Epoch { number, seed, visits: &visits, batch, rate, targets, shifts, mixture, mode };
+        Epoch { number, seed, visits: &visits, batch, rate, samples, shifts, mixture, mode };
     let loss = epochs.train(&epoch).unwrap();
 
     let mut total = 0.0;

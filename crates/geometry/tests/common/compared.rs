@@ -94,7 +94,7 @@ impl Compared {
                     visits: &visits,
                     batch: setup.batch,
                     rate: 0.02,
-                    targets: Targets::Distributions(&targets),
+                    samples: Targets::Distributions(&targets).into(),
                     shifts: None,
                     mixture: None,
                     mode: Mode::Train,

@@ -21,7 +21,7 @@ impl<P: Deref<Target = Prepared>> Epochs<P> {
     /// The labels of this delivery, which must deliver some.
     pub fn new(prepared: P) -> Result<Self, LabelError> {
         match prepared.kind {
-            Kind::Soft(_) | Kind::Varying(_) => Err(prepared.not_hard()),
+            Kind::Soft(_) | Kind::Varying(_) | Kind::Samples(_) => Err(prepared.not_hard()),
             _ => Ok(Self { prepared, buffer: Vec::new(), made: 0..0, last: None }),
         }
     }
@@ -30,7 +30,7 @@ impl<P: Deref<Target = Prepared>> Epochs<P> {
     /// than twice the time of one and 8 bytes per example, unless epochs are asked for out of order.
     pub fn at(&mut self, epoch: u64) -> &[u16] {
         let draws = match &self.prepared.kind {
-            Kind::Soft(_) | Kind::Varying(_) => return &[],
+            Kind::Soft(_) | Kind::Varying(_) | Kind::Samples(_) => return &[],
             Kind::Fixed { labels, .. } => return labels,
             Kind::Drawn(draws) => draws,
         };

@@ -25,6 +25,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
             description: "how much of the target is uniform",
             default: "0.1",
             expected: "a number from 0 to 1",
+            came_later: false,
         },
         TIES,
     ],

@@ -33,6 +33,7 @@ pub(super) const TIES: Setting = Setting {
     description: "which class wins where several have the most votes",
     default: "lowest",
     expected: "lowest, random or error",
+    came_later: false,
 };
 
 /// The majority label of every item.

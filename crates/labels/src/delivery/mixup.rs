@@ -35,6 +35,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
             description: "both parameters of the Beta distribution of lambda",
             default: "1",
             expected: "a number from 0.000001 to 1000000",
+            came_later: false,
         },
         TIES,
     ],

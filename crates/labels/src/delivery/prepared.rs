@@ -5,7 +5,7 @@ use std::fmt;
 use super::draws::Draws;
 use super::epochs::Epochs;
 use super::listed::ListedVotes;
-use super::{Delivery, Mixing};
+use super::{Delivery, Mixing, Samples};
 use crate::{LabelError, Source};
 
 /// What a method prepares.
@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Fixed { labels: Vec<u16>, mixing: Option<Mixing> },
     /// Labels that change with the draw.
     Drawn(Box<dyn Draws>),
+    /// Labels that never change, any number per example.
+    Samples(Samples),
 }
 
 /// Distributions as a function of the epoch.
@@ -36,6 +38,8 @@ pub enum EpochTargets<'a> {
     Distributions(&'a [f64]),
     /// One label per example.
     Labels(&'a [u16]),
+    /// Labels of which an example may have several.
+    Samples(&'a Samples),
 }
 
 /// Memory for targets that change from epoch to epoch; the next epoch reuses it.
@@ -97,6 +101,15 @@ impl Prepared {
         }
     }
 
+    /// What is trained on instead of each example once: `None` for a method with one label or
+    /// distribution per example.
+    pub fn samples(&self) -> Option<&Samples> {
+        match &self.kind {
+            Kind::Samples(samples) => Some(samples),
+            _ => None,
+        }
+    }
+
     /// How batches are mixed; only `mixup` does.
     pub fn mixing(&self) -> Option<&Mixing> {
         match &self.kind {
@@ -111,7 +124,7 @@ impl Prepared {
         match &self.kind {
             Kind::Drawn(draws) => draws.draw_of(epoch),
             Kind::Varying(_) => epoch,
-            Kind::Soft(_) | Kind::Fixed { .. } => 0,
+            Kind::Soft(_) | Kind::Fixed { .. } | Kind::Samples(_) => 0,
         }
     }
 
@@ -125,7 +138,11 @@ impl Prepared {
     }
 
     pub(super) fn not_hard(&self) -> LabelError {
-        LabelError::NotHard { delivery: self.delivery.to_string() }
+        let delivery = self.delivery.to_string();
+        match &self.kind {
+            Kind::Samples(_) => LabelError::Sampled { delivery },
+            _ => LabelError::NotHard { delivery },
+        }
     }
 
     /// The label of one example in an epoch.
@@ -134,7 +151,7 @@ impl Prepared {
             return Err(LabelError::NoSuchPlace { place, items: self.items });
         }
         match &self.kind {
-            Kind::Soft(_) | Kind::Varying(_) => Err(self.not_hard()),
+            Kind::Soft(_) | Kind::Varying(_) | Kind::Samples(_) => Err(self.not_hard()),
             Kind::Fixed { labels, .. } => Ok(labels[place]),
             Kind::Drawn(draws) => Ok(draws.label(draws.draw_of(epoch), place)),
         }
@@ -151,6 +168,7 @@ impl Prepared {
         match &self.kind {
             Kind::Soft(rows) => row.copy_from_slice(&rows[place * self.classes..][..self.classes]),
             Kind::Varying(rows) => rows.row(epoch, place, row),
+            Kind::Samples(_) => return Err(self.not_hard()),
             Kind::Fixed { .. } | Kind::Drawn(_) => {
                 row.fill(0.0);
                 row[self.label(epoch, place)? as usize] = 1.0;
@@ -170,7 +188,7 @@ impl Prepared {
             return Err(LabelError::Length { found: out.len(), expected: self.items });
         }
         match &self.kind {
-            Kind::Soft(_) | Kind::Varying(_) => return Err(self.not_hard()),
+            Kind::Soft(_) | Kind::Varying(_) | Kind::Samples(_) => return Err(self.not_hard()),
             Kind::Fixed { labels, .. } => out.copy_from_slice(labels),
             Kind::Drawn(draws) => draws.fill(draws.draw_of(epoch), out),
         }
@@ -182,6 +200,7 @@ impl Prepared {
         match &self.kind {
             Kind::Soft(rows) => EpochTargets::Distributions(rows),
             Kind::Fixed { labels, .. } => EpochTargets::Labels(labels),
+            Kind::Samples(samples) => EpochTargets::Samples(samples),
             Kind::Drawn(draws) => {
                 buffer.labels.resize(self.items, 0);
                 draws.fill(draws.draw_of(epoch), &mut buffer.labels);
@@ -234,6 +253,9 @@ mod tests {
         let source = Source::new(&table).unwrap();
         for entry in crate::DELIVERIES {
             let prepared = entry.name.parse::<Delivery>().unwrap().prepare(&source, 4).unwrap();
+            if prepared.samples().is_some() {
+                continue;
+            }
             for (epoch, place) in [(0, 0), (3, 17), (9, 599)] {
                 let mut row = [0.5; 3];
                 prepared.target(epoch, place, &mut row).unwrap();
@@ -243,6 +265,7 @@ mod tests {
                         let class = usize::from(labels[place]);
                         assert_eq!((row[class], row.iter().sum::<f64>()), (1.0, 1.0));
                     }
+                    EpochTargets::Samples(_) => panic!("{}: samples", entry.name),
                 }
             }
             assert!(prepared.target(0, 600, &mut [0.0; 3]).is_err());
@@ -261,6 +284,7 @@ mod tests {
             match prepared.targets_at(0, &mut EpochBuffer::default()) {
                 EpochTargets::Distributions(rows) => assert!(rows.is_empty()),
                 EpochTargets::Labels(labels) => assert!(labels.is_empty()),
+                EpochTargets::Samples(samples) => assert!(samples.labels.is_empty()),
             }
             assert_eq!(prepared.epoch(0, &mut []).is_ok(), entry.delivers == Delivers::Labels);
         }

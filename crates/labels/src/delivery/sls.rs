@@ -42,6 +42,7 @@ pub(super) const EVERY: Setting = Setting {
     description: "how many epochs a draw is held",
     default: "1",
     expected: "a whole number of epochs, at least 1",
+    came_later: false,
 };
 
 /// Up to this many votes per item, they are listed one by one, which is fastest.

@@ -47,6 +47,7 @@ pub(super) const SCALE: Setting = Setting {
     description: "the standard deviation of the noise, in that of SLS",
     default: "1",
     expected: "a number from 0 to 10",
+    came_later: false,
 };
 
 pub(super) fn scale(given: &mut Given) -> Result<f64, LabelError> {

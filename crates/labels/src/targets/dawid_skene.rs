@@ -28,7 +28,9 @@ use self::ballots::Cast;
 use self::steps::Parameters;
 use super::{TargetEntry, estimator, with_rows};
 use crate::source::check_memory;
-use crate::{LabelError, Setting};
+use crate::{
+    Aggregation, AnnotatorModel, Confusions, FitReport, ItemModel, LabelError, Parameter, Setting,
+};
 
 pub(super) const ENTRY: TargetEntry = TargetEntry {
     name: "dawid_skene",
@@ -42,23 +44,24 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
     settings: &[
         Setting {
             name: "iterations",
-            description: "the most rounds of EM",
+            description: "the largest number of iterations of EM",
             default: "100",
             expected: "a whole number from 1 to 1000000",
+            came_later: false,
         },
         Setting {
             name: "tolerance",
-            description: "stop when the log-likelihood a vote grows by less; 0 never stops early",
+            description: "stop when the log-likelihood per vote grows by less; 0 never stops early",
             default: "0.00001",
             expected: "a number from 0",
+            came_later: false,
         },
     ],
     make: |given| {
         let iterations = given.next(|n| (1..=1_000_000).contains(n))?;
         let tolerance = given.next(|t: &f64| *t >= 0.0 && t.is_finite())?;
         Ok(estimator(move |table| {
-            let fitted = fit(table, Settings { iterations, tolerance })?;
-            Ok(Cow::Owned(with_rows(table, fitted.posteriors())?))
+            fit(table, Settings { iterations, tolerance })?.aggregation(table)
         }))
     },
 };
@@ -81,12 +84,17 @@ impl Default for Settings {
 /// A fitted model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DawidSkene {
-    settings: Settings,
-    classes: usize,
-    posteriors: Vec<f64>,
-    parameters: Parameters,
-    log_likelihoods: Vec<f64>,
-    converged: bool,
+    /// The probability T_ik that item i is of class k, row by row.
+    pub posteriors: Vec<f64>,
+    /// The share π_k of the items that are of class k.
+    pub priors: Vec<f64>,
+    /// What each annotator votes for on items of each class.
+    pub confusions: Confusions,
+    /// The weights of each annotator's votes, added up.
+    pub votes: Vec<f64>,
+    /// How the model was fitted. No iteration lowers the likelihood by more than the 1e-10 that
+    /// parameters are kept from 0.
+    pub report: FitReport,
 }
 
 /// Fits the model to a table of single votes that name their annotators.
@@ -110,49 +118,45 @@ pub fn fit(table: &VoteTable, settings: Settings) -> Result<DawidSkene, LabelErr
             break;
         }
     }
-    let classes = cast.classes();
-    Ok(DawidSkene { settings, classes, posteriors, parameters, log_likelihoods, converged })
+    let Parameters { priors, confusions } = parameters;
+    let iterations = log_likelihoods.len() as u32;
+    let report = FitReport { iterations, log_likelihoods, converged };
+    let votes = (0..confusions.annotators()).map(|annotator| cast.votes_of(annotator)).collect();
+    Ok(DawidSkene { posteriors, priors, confusions, votes, report })
 }
 
 impl DawidSkene {
-    /// When it was to stop.
-    pub fn settings(&self) -> Settings {
-        self.settings
+    /// The probability that each annotator votes for the true class of an item, Σ_k π_k e_a(k | k);
+    /// `None` for one without votes.
+    pub fn accuracies(&self) -> Vec<Option<f64>> {
+        let total: f64 = self.priors.iter().sum();
+        let of = |(annotator, &votes): (usize, &f64)| {
+            let right = |(class, prior): (u16, &f64)| {
+                Some(prior * self.confusions.get(annotator, class, class)?)
+            };
+            let right: f64 = (0..).zip(&self.priors).filter_map(right).sum();
+            (votes > 0.0).then_some(right / total)
+        };
+        self.votes.iter().enumerate().map(of).collect()
     }
 
-    /// The probability T_ik that item i is of class k, row by row.
-    pub fn posteriors(&self) -> &[f64] {
-        &self.posteriors
-    }
-
-    /// The share π_k of the items that are of class k.
-    pub fn priors(&self) -> &[f64] {
-        &self.parameters.priors
-    }
-
-    /// The probability that an annotator votes for `vote` on an item of class `truth`; 0 for a
-    /// vote that the annotator never casts, `None` where there is no such annotator or class.
-    pub fn confusion(&self, annotator: usize, truth: u16, vote: u16) -> Option<f64> {
-        self.parameters.confusion(annotator, truth, vote)
-    }
-
-    /// An annotator's whole matrix, a row for each true class; `None` where there is no such
-    /// annotator.
-    pub fn matrix(&self, annotator: usize) -> Option<Vec<f64>> {
-        let classes = 0..self.classes as u16;
-        let cells =
-            classes.clone().flat_map(|truth| classes.clone().map(move |vote| (truth, vote)));
-        cells.map(|(truth, vote)| self.confusion(annotator, truth, vote)).collect()
-    }
-
-    /// ln P(votes) in nats under the parameters before each round. It never falls by more than the
-    /// 1e-10 that parameters are kept from 0.
-    pub fn log_likelihoods(&self) -> &[f64] {
-        &self.log_likelihoods
-    }
-
-    /// Whether it stopped because little changed, and not because the rounds were over.
-    pub fn converged(&self) -> bool {
-        self.converged
+    fn aggregation(self, table: &VoteTable) -> Result<Aggregation<'_>, LabelError> {
+        let votes = Parameter {
+            name: "votes",
+            description: "how many votes the annotator cast; the sum of their weights where they have weights",
+            values: self.votes.iter().copied().map(Some).collect(),
+        };
+        let accuracy = Parameter {
+            name: "accuracy",
+            description: "the probability of a vote for the true class of an item",
+            values: self.accuracies(),
+        };
+        let (parameters, confusions) = (vec![votes, accuracy], Some(self.confusions));
+        Ok(Aggregation {
+            targets: Cow::Owned(with_rows(table, &self.posteriors)?),
+            annotators: Some(AnnotatorModel { parameters, confusions }),
+            items: Some(ItemModel { priors: self.priors }),
+            fit: self.report,
+        })
     }
 }

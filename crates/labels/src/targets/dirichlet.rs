@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use dissensus_core::Scale;
 
 use super::{TargetEntry, estimator, with_rows};
-use crate::{LabelError, Setting, Source};
+use crate::{Aggregation, LabelError, Setting, Source};
 
 pub(super) const ENTRY: TargetEntry = TargetEntry {
     name: "dirichlet",
@@ -22,12 +22,13 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
         description: "votes that every class gets beforehand",
         default: "1",
         expected: "a number above 0",
+        came_later: false,
     }],
     make: |given| {
         let alpha = given.next(|alpha: &f64| *alpha > 0.0 && alpha.is_finite())?;
         Ok(estimator(move |table| {
             let rows = smoothed(&Source::unkeyed(table)?, alpha)?;
-            Ok(Cow::Owned(with_rows(table, &rows)?))
+            Ok(Aggregation::by_formula(Cow::Owned(with_rows(table, &rows)?)))
         }))
     },
 };
@@ -58,7 +59,7 @@ mod tests {
         let table = counted(&[vec![3, 0, 1], vec![0, 0, 1]]);
         let estimate = |text: &str| {
             let target: Target = text.parse().unwrap();
-            let smoothed = target.estimate(&table).unwrap();
+            let smoothed = target.estimate(&table).unwrap().targets;
             Source::new(&smoothed).unwrap().distributions()
         };
         let laplace = [4.0 / 7.0, 1.0 / 7.0, 2.0 / 7.0, 0.25, 0.25, 0.5];
@@ -71,7 +72,7 @@ mod tests {
     fn weights_will_do_and_probabilities_will_not() {
         let target: Target = "dirichlet".parse().unwrap();
         let table = weighted(&[&[("x", 0.5), ("y", 1.5)]]);
-        let smoothed = target.estimate(&table).unwrap();
+        let smoothed = target.estimate(&table).unwrap().targets;
         assert_eq!(Source::new(&smoothed).unwrap().distributions(), [0.375, 0.625]);
         let error = target.estimate(&shares(&[vec![0.5, 0.5]])).unwrap_err().to_string();
         assert!(error.ends_with("use frequencies"), "{error}");

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use dissensus_core::Scale;
 
 use super::{TargetEntry, estimator};
-use crate::Source;
+use crate::{Aggregation, Source};
 
 pub(super) const ENTRY: TargetEntry = TargetEntry {
     name: "frequencies",
@@ -19,7 +19,7 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
     make: |_| {
         Ok(estimator(|table| {
             Source::unkeyed(table)?;
-            Ok(Cow::Borrowed(table))
+            Ok(Aggregation::by_formula(Cow::Borrowed(table)))
         }))
     },
 };
@@ -33,7 +33,7 @@ mod tests {
     fn the_table_itself() {
         let table = counted(&[vec![1, 2]]);
         let target: Target = "frequencies".parse().unwrap();
-        assert_eq!(*target.estimate(&table).unwrap(), table);
+        assert_eq!(*target.estimate(&table).unwrap().targets, table);
         let empty = counted(&[vec![0, 0]]);
         assert!(matches!(target.estimate(&empty), Err(LabelError::NoVotes { .. })));
     }

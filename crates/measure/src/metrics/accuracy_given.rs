@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use dissensus_core::Scale;
 
-use super::{Metric, mean};
+use super::{Interval, Metric, mean};
 use crate::{About, Direction, Note, Scorer};
 
 pub(super) const METRIC: Metric = Metric {
@@ -23,6 +23,7 @@ pub(super) const METRIC: Metric = Metric {
     scales: Scale::ONE_LABEL,
     compute: |scorer| mean(per_item(scorer), Note::NoGivenLabels),
     per_item: Some(per_item),
+    interval: Interval::Mean,
 };
 
 fn per_item<'s>(scorer: &'s Scorer<'_>) -> Option<Cow<'s, [f64]>> {

@@ -1,9 +1,12 @@
 //! The Brier score in parts; the formulas and what makes them add up: [`crate::classwise`].
 
+use std::borrow::Cow;
+
 use dissensus_core::Scale;
 
-use super::Metric;
+use super::{BIASED, Interval, Metric, Transform};
 use crate::classwise::BrierParts;
+use crate::sums::add;
 use crate::{About, Direction, Note, Scorer, Value};
 
 const SETTINGS: &str = "bins (15 by default), of equal width for each class by q_k. \
@@ -24,6 +27,7 @@ pub(super) const RELIABILITY: Metric = metric(
         reference: REFERENCE,
     },
     |scorer| part(scorer, |parts| parts.reliability),
+    Interval::Unknown(BIASED),
 );
 
 pub(super) const RESOLUTION: Metric = metric(
@@ -36,6 +40,7 @@ pub(super) const RESOLUTION: Metric = metric(
         ..RELIABILITY.about
     },
     |scorer| part(scorer, |parts| parts.resolution),
+    Interval::Unknown(BIASED),
 );
 
 pub(super) const UNCERTAINTY: Metric = metric(
@@ -49,6 +54,7 @@ pub(super) const UNCERTAINTY: Metric = metric(
         ..RELIABILITY.about
     },
     |scorer| part(scorer, |parts| parts.uncertainty),
+    Interval::Linear { values: spread_of_votes, scale: Transform::Identity },
 );
 
 pub(super) const WITHIN: Metric = metric(
@@ -61,10 +67,22 @@ pub(super) const WITHIN: Metric = metric(
         ..RELIABILITY.about
     },
     |scorer| part(scorer, |parts| parts.within),
+    Interval::Unknown(BIASED),
 );
 
-const fn metric(about: About, compute: fn(&Scorer<'_>) -> Value) -> Metric {
-    Metric { about, scales: Scale::ONE_LABEL, compute, per_item: None }
+const fn metric(about: About, compute: fn(&Scorer<'_>) -> Value, interval: Interval) -> Metric {
+    Metric { about, scales: Scale::ONE_LABEL, compute, per_item: None, interval }
+}
+
+/// Of each item, how far its votes lie from the mean of all items.
+fn spread_of_votes<'s>(scorer: &'s Scorer<'_>) -> Option<Cow<'s, [f64]>> {
+    let truth = scorer.judged.truth();
+    let (targets, classes, items) = (truth.targets(), truth.classes(), truth.len() as f64);
+    let mut mean = vec![0.0; classes];
+    targets.chunks_exact(classes).for_each(|row| add(&mut mean, row));
+    let from_mean = |(share, sum): (&f64, &f64)| (share - sum / items).powi(2);
+    let value = |row: &[f64]| row.iter().zip(&mean).map(from_mean).sum();
+    Some(targets.chunks_exact(classes).map(value).collect())
 }
 
 fn part(scorer: &Scorer<'_>, of: fn(&BrierParts) -> f64) -> Value {

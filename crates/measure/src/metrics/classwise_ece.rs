@@ -2,7 +2,7 @@
 
 use dissensus_core::Scale;
 
-use super::Metric;
+use super::{BIASED, Interval, Metric};
 use crate::{About, Against, Direction, Note, Scorer, Value};
 
 pub(super) const MAJORITY: Metric = Metric {
@@ -21,6 +21,7 @@ pub(super) const MAJORITY: Metric = Metric {
     scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
+    interval: Interval::Unknown(BIASED),
 };
 
 pub(super) const HUMAN: Metric = Metric {

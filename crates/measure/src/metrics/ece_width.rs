@@ -2,8 +2,10 @@
 
 use dissensus_core::Scale;
 
-use super::Metric;
-use crate::reliability::{Binning, calibration_error};
+use super::{BIASED, Interval, Metric};
+use crate::reliability::{
+    Binning, DEBIASED, DEBIASED_REFERENCE, DEBIASED_SETTINGS, calibration_error,
+};
 use crate::{About, Against, Direction, Note, Scorer, Value};
 
 pub(super) const MAJORITY: Metric = Metric {
@@ -23,6 +25,7 @@ pub(super) const MAJORITY: Metric = Metric {
     scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
+    interval: Interval::Unknown(BIASED),
 };
 
 pub(super) const HUMAN: Metric = Metric {
@@ -39,7 +42,39 @@ pub(super) const HUMAN: Metric = Metric {
     ..MAJORITY
 };
 
+pub(super) const MAJORITY_DEBIASED: Metric = Metric {
+    about: About {
+        name: "ece_width_debiased",
+        short: "debiased ECE (majority)",
+        title: "expected calibration error less what chance adds, equal-width bins, against \
+                the majority label",
+        formula: DEBIASED,
+        settings: DEBIASED_SETTINGS,
+        reference: DEBIASED_REFERENCE,
+        ..MAJORITY.about
+    },
+    compute: |scorer| debiased(scorer, Against::Majority),
+    interval: Interval::Unknown(BIASED),
+    ..MAJORITY
+};
+
+pub(super) const HUMAN_DEBIASED: Metric = Metric {
+    about: About {
+        name: "ece_width_debiased_human",
+        short: "debiased ECE (votes)",
+        title: "expected calibration error less what chance adds, equal-width bins, against \
+                the votes",
+        ..MAJORITY_DEBIASED.about
+    },
+    compute: |scorer| debiased(scorer, Against::Human),
+    ..MAJORITY_DEBIASED
+};
+
 fn compute(scorer: &Scorer<'_>, against: Against) -> Value {
     let curve = scorer.reliability(Binning::Width, against);
     Value::or(calibration_error(&curve), Note::NoItems)
+}
+
+fn debiased(scorer: &Scorer<'_>, against: Against) -> Value {
+    Value::or(scorer.debiased_error(Binning::Width, against), Note::NoItems)
 }

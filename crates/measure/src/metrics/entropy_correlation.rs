@@ -1,9 +1,11 @@
 //! Entropy correlation: whether the model is uncertain where people disagree.
 
+use std::borrow::Cow;
+
 use dissensus_core::Scale;
 
-use super::Metric;
-use crate::rank::{pearson, spearman};
+use super::{Interval, Metric, Transform};
+use crate::rank::{pearson, pearson_values, spearman, spearman_values};
 use crate::{About, Direction, Note, Scorer, Value};
 
 const REFERENCE: &str = "Uma, Fornaciari, Hovy, Paun, Plank and Poesio, Learning from \
@@ -24,6 +26,10 @@ pub(super) const SPEARMAN: Metric = Metric {
     scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, spearman),
     per_item: None,
+    interval: Interval::Linear {
+        values: |scorer| values(scorer, spearman_values),
+        scale: Transform::Fisher,
+    },
 };
 
 pub(super) const PEARSON: Metric = Metric {
@@ -40,10 +46,21 @@ pub(super) const PEARSON: Metric = Metric {
     scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, pearson),
     per_item: None,
+    interval: Interval::Linear {
+        values: |scorer| values(scorer, pearson_values),
+        scale: Transform::Fisher,
+    },
 };
 
 fn compute(scorer: &Scorer<'_>, correlation: fn(&[f64], &[f64]) -> Option<f64>) -> Value {
     let judged = scorer.judged;
     let reason = if judged.is_empty() { Note::NoItems } else { Note::NoVariation };
     Value::or(correlation(&judged.entropy, judged.truth().entropy()), reason)
+}
+
+fn values<'s>(
+    scorer: &'s Scorer<'_>,
+    of: fn(&[f64], &[f64]) -> Option<Vec<f64>>,
+) -> Option<Cow<'s, [f64]>> {
+    of(&scorer.judged.entropy, scorer.judged.truth().entropy()).map(Cow::Owned)
 }

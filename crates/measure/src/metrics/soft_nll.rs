@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use dissensus_core::Scale;
 
-use super::{Metric, mean};
+use super::{Interval, Metric, mean};
 use crate::{About, Direction, Note, Scorer, Value};
 
 pub(super) const METRIC: Metric = Metric {
@@ -25,6 +25,7 @@ pub(super) const METRIC: Metric = Metric {
     scales: Scale::ONE_LABEL,
     compute: value,
     per_item: Some(per_item),
+    interval: Interval::Mean,
 };
 
 pub(super) fn value(scorer: &Scorer<'_>) -> Value {

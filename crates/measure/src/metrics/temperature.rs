@@ -1,8 +1,10 @@
 //! The best temperature, and what is lost at it; see [`temper`](crate::temper).
 
+use std::borrow::Cow;
+
 use dissensus_core::Scale;
 
-use super::Metric;
+use super::{Interval, Metric, Transform};
 use crate::temper::Tempered;
 use crate::{About, Direction, Note, Scorer, Value};
 
@@ -25,6 +27,10 @@ pub(super) const TEMPERATURE: Metric = Metric {
     scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, |tempered| tempered.temperature),
     per_item: None,
+    interval: Interval::Linear {
+        values: |scorer| Some(Cow::Owned(scorer.tempered_values()?.temperature)),
+        scale: Transform::Logarithm,
+    },
 };
 
 pub(super) const NLL: Metric = Metric {
@@ -40,6 +46,10 @@ pub(super) const NLL: Metric = Metric {
     },
     scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, |tempered| tempered.nll),
+    interval: Interval::Linear {
+        values: |scorer| Some(Cow::Owned(scorer.tempered_values()?.nll)),
+        scale: Transform::Identity,
+    },
     ..TEMPERATURE
 };
 

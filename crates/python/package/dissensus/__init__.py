@@ -1,6 +1,7 @@
 """Train and judge classifiers on how people actually voted."""
 
 from dissensus._dissensus import (
+    Aggregation,
     Ceiling,
     Comparison,
     Delivery,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from dissensus.sklearn import DissensusClassifier as DissensusClassifier
 
 __all__ = [
+    "Aggregation",
     "Ceiling",
     "Comparison",
     "Delivery",

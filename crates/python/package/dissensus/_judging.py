@@ -58,8 +58,8 @@ clip : float, optional
     infinite.
 ties : {"lowest", "random", "error"}
     The majority label of items whose most-voted classes are tied.
-replicates : int
-    Bootstrap replicates per interval; 0 for no intervals.
+replicates : int, optional
+    Make intervals from so many bootstrap replicates, 0 for no intervals. By default they are in closed form.
 seed : int
     The seed of everything random.
 progress : bool or callable, optional
@@ -96,11 +96,11 @@ def score(
     bins: int = 15,
     clip: float | None = None,
     ties: Ties = "lowest",
-    replicates: int = 2000,
+    replicates: int | None = None,
     seed: int = 0,
     progress: bool | Show | None = None,
 ) -> Scores:
-    """Scores predictions against votes: every metric with a 95 % bootstrap interval over the items.
+    """Scores predictions against votes: every metric, with a 95 % interval over the items where one is known to hold.
 
     The numbers are those of ``dissensus score``, to the last bit.
 
@@ -169,11 +169,11 @@ def compare(
     bins: int = 15,
     clip: float | None = None,
     ties: Ties = "lowest",
-    replicates: int = 2000,
+    replicates: int | None = None,
     seed: int = 0,
     progress: bool | Show | None = None,
 ) -> Comparison:
-    """Compares models with the first of them on the same items, with bootstrap intervals over the items.
+    """Compares models with the first of them on the same items, with intervals over the items.
 
     The intervals hold for these trained models; :func:`compare_seeds` compares methods.
 

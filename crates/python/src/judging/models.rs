@@ -67,7 +67,7 @@ impl Judging {
             settings: settings(options)?,
             ties: ties(options)?,
             labels: labels(&votes, options)?,
-            replicates: option(options, "replicates")?.unwrap_or(default.replicates),
+            replicates: option(options, "replicates")?,
             seed: option(options, "seed")?.unwrap_or(default.seed),
         };
         score.chosen().map_err(raise)?;

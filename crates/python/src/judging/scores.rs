@@ -120,7 +120,13 @@ impl Scores {
             ("low", number(&|m| m.low)),
             ("high", number(&|m| m.high)),
             ("method", text(&|_, m| m.method.map(str::to_owned))),
-            ("note", text(&|_, m| m.note.map(|note| note.to_string()))),
+            (
+                "note",
+                text(&|_, m| match m.note {
+                    Some(note) => Some(note.to_string()),
+                    None => m.no_interval.map(|why| format!("no interval: {why}")),
+                }),
+            ),
         ])
     }
 

@@ -1,5 +1,6 @@
 //! Votes: read, made of arrays and data frames, looked at, and given on.
 
+mod aggregation;
 mod arguments;
 mod columns;
 mod findings;
@@ -25,6 +26,7 @@ use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyType};
 
+pub(crate) use self::aggregation::Aggregation;
 pub(crate) use self::arguments::{id_text, no_item, places, twice_in_items};
 use self::columns::frame;
 pub(crate) use self::columns::frame_of;
@@ -122,9 +124,12 @@ impl Votes {
     /// path : str or path
     ///     The file. ``.gz`` and ``.zst`` are unpacked.
     /// format, item, annotator, label, weight, text, count : str, optional
-    ///     The name of the format; columns by name, or ``"#2"`` for the second.
+    ///     The name of the format; columns by name, or ``"#2"`` for the second. Several columns that make an item are
+    ///     a list, or ``"doc,sentence"``.
     /// annotators, counts, one_hot, ignore : list of str, optional
     ///     Columns by name or by patterns such as ``"rater_*"``.
+    /// rows : list of str, optional
+    ///     The rows that are read: ``"status=accepted"``, or ``"status!=rejected"``.
     /// classes : list of str, optional
     ///     The classes in order. Any other label is an error.
     /// scale : {"nominal", "ordinal", "multilabel"}, optional
@@ -362,10 +367,43 @@ impl Votes {
         let target: Target = method_text(target, settings)?.parse().map_err(raise)?;
         let table = &self.table;
         let rows = detached(py, || {
-            let estimated = target.estimate(table)?;
-            Ok::<_, dissensus::Error>(Source::new(&estimated)?.distributions())
+            let found = target.estimate(table)?;
+            Ok::<_, dissensus::Error>(Source::new(&found.targets)?.distributions())
         })?;
         rows_of(py, rows, table.len(), table.classes().len())
+    }
+
+    /// The same targets with everything that was estimated for them: how each annotator votes, the shares of the classes,
+    /// the log-likelihood, and whether the fit converged.
+    ///
+    /// Parameters
+    /// ----------
+    /// target : str
+    ///     As in :meth:`targets`.
+    /// **settings
+    ///     The settings of the target.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dissensus import Votes
+    /// >>> votes = Votes.from_arrays(
+    /// ...     item=["a", "a", "b", "b", "c", "c"],
+    /// ...     annotator=["x", "y", "x", "y", "x", "z"],
+    /// ...     label=[0, 0, 1, 1, 0, 1],
+    /// ... )
+    /// >>> found = votes.aggregate("dawid_skene")
+    /// >>> found.converged, found.confusions.shape
+    /// (True, (3, 2, 2))
+    #[pyo3(signature = (target="dawid_skene", **settings))]
+    fn aggregate(
+        &self,
+        py: Python<'_>,
+        target: &str,
+        settings: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Aggregation> {
+        let target: Target = method_text(target, settings)?.parse().map_err(raise)?;
+        let table = Arc::clone(&self.table);
+        detached(py, || Aggregation::new(table, target))
     }
 
     /// How much people disagree on each item: the entropy of its votes, in nats.

@@ -10,7 +10,7 @@ use crate::errors::value_error;
 use crate::numbers::names;
 
 /// Options that take several values; one value alone is a list of one.
-const LISTS: &[&str] = &["annotators", "counts", "one_hot", "ignore", "classes", "missing"];
+const LISTS: &[&str] = &["annotators", "counts", "one_hot", "ignore", "rows", "classes", "missing"];
 
 /// The options that are given. `None` is as good as not given.
 pub(crate) fn read_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<ReadOptions> {
@@ -45,6 +45,10 @@ fn wrong(error: serde_json::Error) -> PyErr {
 
 fn json_value(key: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let list = LISTS.contains(&key);
+    // An item may be made of several columns.
+    if key == "item" && !value.is_instance_of::<PyString>() {
+        return Ok(json!(names(key, value)?.join(",")));
+    }
     if let Ok(flag) = value.cast::<PyBool>() {
         return Ok(flag.is_true().into());
     }

@@ -30,7 +30,7 @@ pub(crate) fn finish(store: &Store, seed: u64, value: f32) {
 /// A result of a stage, as a study writes it.
 pub(crate) fn stage(store: &Store, seed: u64, csv: &str) {
     let from = store.run(&id(seed)).unwrap().predictions_digest().unwrap();
-    let made = Made { rows: 1, from, code: "0.1.0".into() };
+    let made = Made { rows: 1, from, code: "0.1.0".into(), ..Made::default() };
     let study = store.study("s").unwrap();
     let name = format!("stages/measure-1/{}.csv", id(seed));
     study.write_made(&name, csv.as_bytes(), &made, Durability::Process).unwrap();

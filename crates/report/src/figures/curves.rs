@@ -16,6 +16,14 @@ use crate::csv::{Csv, number};
 
 pub(super) const KIND: Kind = Kind {
     name: "curves",
+    template: r#"# Columns of the training history over epochs, or the path of a barrier.
+[[figure]]
+name = "curves"
+title = "Training"
+kind = "curves"
+ks = ["all"]
+metrics = ["loss", "evaluation.soft_nll"]
+"#,
     settings: &[
         Setting::new("metrics", Names::HistoryColumn),
         Setting::plain("x_title"),

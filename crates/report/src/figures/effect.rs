@@ -29,6 +29,20 @@ const SEEDS: usize = 3;
 
 pub(super) const KIND: Kind = Kind {
     name: "effect",
+    template: r#"# Items in bins of one column, with the mean of another per bin; with `against`, minus that arm's mean.
+[[figure]]
+name = "effect"
+title = "Where drawn labels help"
+kind = "effect"
+arms = ["sls"]
+ks = [5]
+x = "target_js"
+y = "soft_nll"
+against = "soft"
+# What items gain: the arm of `against` minus the others.
+# gain = true
+count = 4
+"#,
     settings: &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("y", Names::ItemColumn),

@@ -16,6 +16,17 @@ const BINS: usize = 20;
 
 pub(super) const KIND: Kind = Kind {
     name: "histogram",
+    template: r#"# The distribution of one column, an outline per arm; `people` is the same for the votes, as bars.
+[[figure]]
+name = "histogram"
+title = "Entropies"
+kind = "histogram"
+ks = ["all"]
+x = "prediction_entropy"
+people = "annotator_entropy"
+# Of all items of the dataset instead, which have `annotator_entropy`, `normalized_entropy` and `label_variance`.
+# data = false
+"#,
     settings: &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("people", Names::ItemColumn),

@@ -21,6 +21,21 @@ const CLASSES: usize = 10;
 
 pub(super) const KIND: Kind = Kind {
     name: "images",
+    template: r#"# Items with their votes and the predictions of each arm. Default: those with the most disagreement.
+[[figure]]
+name = "pictures"
+title = "Items with the most disagreement"
+kind = "images"
+ks = ["all"]
+count = 3
+# items = ["0", "1"]
+# Which: "disputed", "extremes" (the least and the most disputed), or "spread" (where all arms predict the majority,
+# and differ most in KL).
+# pick = "disputed"
+# Without predictions, and with the KL of each.
+# only_votes = false
+# kl = true
+"#,
     settings: &[
         Setting::new("items", Names::Item),
         Setting::plain("pick"),

@@ -1,7 +1,7 @@
 //! What a kind of figure is, and the list of all kinds.
 //!
-//! To add a kind, write its file and add it to the list; the spec of a study, its checks and the
-//! numbers by item that a report computes are read from there.
+//! To add a kind, write its file and add it to the list; the spec of a study, its template, its
+//! checks and the numbers by item that a report computes are read from there.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,8 @@ kinds! {
 pub(super) struct Kind {
     /// Its name, as a spec writes it.
     pub(super) name: &'static str,
+    /// A figure of it in the template of a study, with every key explained.
+    pub(super) template: &'static str,
     /// The keys of a [`FigureSpec`](super::FigureSpec) that it reads, besides those of every figure.
     pub(super) settings: &'static [Setting],
     /// Takes from a book what the figure shows.
@@ -113,6 +115,11 @@ impl FigureKind {
     /// Its name, as a spec writes it.
     pub fn name(self) -> &'static str {
         self.kind().name
+    }
+
+    /// A figure of it in the template of a study, with every key explained.
+    pub fn template(self) -> &'static str {
+        self.kind().template
     }
 
     /// The keys of a spec that it reads, besides those of every figure.

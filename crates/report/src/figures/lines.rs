@@ -15,6 +15,15 @@ use crate::tables::Results;
 
 pub(super) const KIND: Kind = Kind {
     name: "lines",
+    template: r#"# A line per arm over the number of votes.
+[[figure]]
+name = "lines"
+title = "Few votes and all votes"
+kind = "lines"
+arms = ["soft", "sls"]
+metrics = ["soft_nll"]
+# log_x = true
+"#,
     settings: &[
         Setting::new("metrics", Names::Metric),
         Setting::new("slice", Names::Slice),

@@ -20,7 +20,20 @@ const SIDE: f64 = 52.0;
 const GAP: f64 = 5.0;
 const SMALL: Type = Type::regular(7.5);
 
-pub(super) const KIND: Kind = Kind { name: "maps", settings: &[Setting::plain("count")], prepare };
+pub(super) const KIND: Kind = Kind {
+    name: "maps",
+    template: r#"# Grad-CAM maps of each arm, from the stage `gradcam`.
+[[figure]]
+name = "maps"
+title = "Grad-CAM maps"
+kind = "maps"
+arms = ["sls", "soft"]
+ks = ["all"]
+count = 2
+"#,
+    settings: &[Setting::plain("count")],
+    prepare,
+};
 
 /// Items with maps.
 #[derive(Clone, Debug)]

@@ -18,6 +18,23 @@ const LABELS: f64 = 36.0;
 
 pub(super) const KIND: Kind = Kind {
     name: "points",
+    template: r#"# A point with its interval per arm, a small dot per seed, a panel per metric.
+[[figure]]
+name = "points"
+title = "Every seed"
+note = "Generated images."
+kind = "points"
+metrics = ["soft_nll", "accuracy"]
+# slice = "all"
+# A panel for each of several slices.
+# slices = ["all"]
+# datasets = ["blends"]
+# arms = ["soft", "sls", "majority"]
+# ks = ["all"]
+# Axis labels. Default: the name of the metric or the column.
+# x_title = "votes"
+# y_title = "value"
+"#,
     settings: &[
         Setting::new("metrics", Names::Metric),
         Setting::new("slice", Names::Slice),

@@ -18,6 +18,15 @@ use crate::csv::{Csv, number};
 
 pub(super) const KIND: Kind = Kind {
     name: "reliability",
+    template: r#"# Confidence against the agreement of annotators.
+[[figure]]
+name = "reliability"
+title = "Calibration"
+kind = "reliability"
+ks = ["all"]
+# Smooth curves of all arms in one panel.
+# smooth = true
+"#,
     settings: &[Setting::plain("smooth"), Setting::plain("x_title"), Setting::plain("y_title")],
     prepare,
 };

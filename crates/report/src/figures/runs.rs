@@ -20,6 +20,15 @@ use crate::tables::Results;
 
 pub(super) const KIND: Kind = Kind {
     name: "runs",
+    template: r#"# One metric against others, a point per run.
+[[figure]]
+name = "runs"
+title = "Curvature and the selected epoch"
+kind = "runs"
+arms = ["soft", "sls"]
+x = "best_epoch"
+metrics = ["lambda_max", "hessian_trace"]
+"#,
     settings: &[
         Setting::new("x", Names::Metric),
         Setting::new("metrics", Names::Metric),

@@ -24,6 +24,15 @@ const POINTS_IN_ALL: usize = 8_000;
 
 pub(super) const KIND: Kind = Kind {
     name: "scatter",
+    template: r#"# One column against another, a point per item.
+[[figure]]
+name = "scatter"
+title = "Are models uncertain where annotators disagree?"
+kind = "scatter"
+ks = ["all"]
+x = "annotator_entropy"
+y = "prediction_entropy"
+"#,
     settings: &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("y", Names::ItemColumn),

@@ -4,13 +4,15 @@
 //! and unpacking again adds the others. An unfinished run steps aside before the finished one takes
 //! its place; killed just there, it is gone, and unpacking again adds the finished one.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use super::Manifest;
-use crate::layout::StoreLayout;
+use crate::layout::{StoreLayout, run_of_artifact};
 use crate::lock;
-use crate::study::unsealed;
+use crate::older::BOUND;
+use crate::study::{RECORD, unsealed};
 use crate::{RunId, RunInfo, State, Store, StoreError, Which, files};
 
 /// What became of the runs and studies of a pack, each list sorted.
@@ -57,9 +59,13 @@ pub(super) fn merge(
         let id: RunId = id.parse()?;
         let reason = match RunInfo::read(new.run(&id), id.clone()) {
             Err(error) => Some(error.to_string()),
+            Ok(run) if !run.is_bound() && manifest.format >= BOUND => {
+                Some("it is older than the pack".to_owned())
+            }
             Ok(run) => match run.status.state {
                 State::Finished => {
-                    run.result::<serde_json::Value>().err().map(|error| error.to_string())
+                    let result = run.result::<serde_json::Value>();
+                    result.and_then(|_| run.verify(true)).err().map(|error| error.to_string())
                 }
                 State::Failed { .. } => None,
                 State::Running | State::Interrupted => Some("it has not ended".to_owned()),
@@ -77,6 +83,9 @@ pub(super) fn merge(
     runs.sort_by(|a, b| a.id.cmp(&b.id));
     let folder = store.layout.runs();
     fs::create_dir_all(&folder).map_err(|error| StoreError::io("making", &folder, error))?;
+    if manifest.format < BOUND {
+        store.admit_older()?;
+    }
     let mut unpacked = Unpacked::default();
     for run in runs {
         one(store, &run, &mut unpacked)?;
@@ -149,10 +158,22 @@ fn studies(store: &Store, new: &StoreLayout) -> Result<Vec<StudyMerge>, StoreErr
         let mut merge = StudyMerge { name: name.clone(), ..StudyMerge::default() };
         let mut names = Vec::new();
         crate::study::list(&new.study(&name), "", &mut names)?;
+        // A file and its record come from one side, and no run is removed meanwhile.
+        let _alone = lock::wait(&store.layout.lock())?;
+        let mut there = BTreeSet::new();
         for file in names {
             let from = file.split('/').fold(new.study(&name), |path, part| path.join(part));
             let bytes = files::read(&from)?;
-            match study.read(&file)? {
+            if let Some(run) = run_of_artifact(&file)
+                && !store.is_there(&run)?
+            {
+                continue;
+            }
+            let (old, made) = (study.read(&file)?, file.strip_suffix(RECORD));
+            there.extend(old.is_some().then(|| file.clone()));
+            match old {
+                // The record of another file than the pack's would be wrong.
+                None if made.is_some_and(|made| there.contains(made)) => {}
                 None => {
                     study.write(&file, &bytes, crate::Durability::Process)?;
                     merge.added += 1;

@@ -1,5 +1,8 @@
 //! What the tests of the store share.
 
+use std::fs;
+use std::path::Path;
+
 use dissensus_store::{ActiveRun, Begun, Checkpoint, Logits, Store, Tensors};
 use serde_json::{Value, json};
 
@@ -38,4 +41,19 @@ pub(crate) fn predictions(value: f32) -> Logits<'static> {
     let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let logits = vec![value, -1.0, 0.5, 2.5, 0.0, -value];
     Logits::new(logits, texts(&["b-2", "a 1", "日本"]), texts(&["dog", "cat"])).unwrap()
+}
+
+/// Makes a run, and its store, as the first version wrote them: without ids and checksums.
+#[allow(dead_code)]
+pub(crate) fn make_older(store: &Store, run: &Path) {
+    let paths = ["about.json", "status.json"].map(|name| run.join(name));
+    for path in paths.iter().chain([&store.path().join("store.json")]) {
+        let mut value: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        let object = value.as_object_mut().unwrap();
+        ["sha256", "run", "checksums"].iter().for_each(|key| drop(object.remove(*key)));
+        if object.contains_key("format") {
+            value["format"] = 1.into();
+        }
+        fs::write(path, value.to_string()).unwrap();
+    }
 }

@@ -13,11 +13,27 @@ use serde_json::{Value, json};
 
 use super::kept::Path;
 use super::settings::count;
-use super::{Examiner, Found, Group, Kept};
+use super::{Examiner, Found, Group, Kept, Read, StageEntry};
 use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Job, Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "barrier",
+    about: "how far the loss rises between the runs of two arms; needs the weights",
+    always: false,
+    keys: &["points"],
+    template: r#"# The loss barrier on the straight line between the runs of two arms, seed by seed.
+[stages.barrier]
+arms = ["sls", "soft"]
+ks = ["all"]
+seeds = 1
+points = 5
+# precision = "f32"
+"#,
+    read: Read::Examiner(read),
+};
 
 const INTERPOLATED: &str = "barrier";
 const RECOMPUTED: &str = "barrier.recomputed";
@@ -29,10 +45,7 @@ struct Between {
     points: usize,
 }
 
-pub(super) fn read(
-    section: &Section<'_>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     const ARMS: &str = "two arms, as in [\"sls\", \"soft\"]: numbers are given to the first";
     let arms = section.get::<[String; 2]>("arms", ARMS)?.filter(|[from, to]| from != to);
     let [from, to] = arms.ok_or_else(|| section.unexpected("arms", ARMS))?;

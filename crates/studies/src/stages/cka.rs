@@ -14,11 +14,27 @@ use dissensus_train::Task;
 use serde_json::{Value, json};
 
 use super::settings::{MANY, count, mean, seed};
-use super::{Examiner, Found, Group, Kept};
+use super::{Examiner, Found, Group, Kept, Read, StageEntry};
 use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Job, Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "cka",
+    about: "how alike the features of an arm's seeds are; needs the weights",
+    always: false,
+    keys: &["items", "seed"],
+    template: r#"# The similarity of the features of an arm's seeds.
+[stages.cka]
+arms = ["sls", "soft"]
+ks = ["all"]
+items = 60
+# seed = 0
+# precision = "f32"
+"#,
+    read: Read::Examiner(read),
+};
 
 const METRIC: &str = "cka";
 /// The stream of the draws.
@@ -29,10 +45,7 @@ struct Alike {
     seed: u64,
 }
 
-pub(super) fn read(
-    section: &Section<'_>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     let items = count(section, "items", MANY)?.unwrap_or(2000);
     Ok(Arc::new(Alike { items, seed: seed(section)? }))
 }

@@ -16,12 +16,29 @@ use serde_json::{Value, json};
 
 use super::kept::{ItemColumns, Path};
 use super::settings::mean;
-use super::{Examiner, Found, Group, Kept};
+use super::{Examiner, Found, Group, Kept, Read, StageEntry};
 use crate::book::target_distances;
 use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Job, Material, Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "draws",
+    about: "whether arms differ most on training items whose few votes mislead; needs the weights",
+    always: false,
+    keys: &["against"],
+    template: r#"# Whether an arm gains most on the training items whose few votes are far from all votes, compared with
+# the run of the arm `against` of the same seed and number of votes. The soft NLL of every training item
+# is stored.
+[stages.draws]
+against = "soft"
+arms = ["sls", "soft"]
+ks = [5]
+# precision = "f32"
+"#,
+    read: Read::Examiner(read),
+};
 
 const GAIN: &str = "train_gain";
 const DRAW: [&str; 2] = ["draw_spearman", "draw_partial"];
@@ -43,10 +60,7 @@ struct Draws {
     against: String,
 }
 
-pub(super) fn read(
-    section: &Section<'_>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     const AGAINST: &str = "an arm, as in \"soft\": the others are compared with it";
     let against = section.get("against", AGAINST)?;
     let against = against.ok_or_else(|| section.unexpected("against", AGAINST))?;

@@ -7,10 +7,21 @@ use dissensus_report::book::{Direction, Metric};
 use dissensus_train::{EpochRow, Selection};
 use serde_json::{Value, json};
 
-use super::Stage;
+use super::{Read, Stage, StageEntry};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "dynamics",
+    about: "the best epoch, the first that is nearly as good, and the seconds",
+    always: true,
+    keys: &[],
+    template: r#"# The selected epoch, and how long training takes.
+[stages.dynamics]
+"#,
+    read: Read::Stage(read),
+};
 
 /// How near to the best counts as there.
 const SHARE: f64 = 0.95;
@@ -20,7 +31,7 @@ pub(crate) const SECONDS: &str = "seconds";
 
 struct Dynamics;
 
-pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
+fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
     Ok(Arc::new(Dynamics))
 }
 

@@ -16,11 +16,38 @@ use serde_json::{Value, json};
 
 use super::examiner::trained_by;
 use super::settings::{self, MANY, count, share};
-use super::{Examiner, Found, Kept};
+use super::{Examiner, Found, Kept, Read, StageEntry};
 use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "geometry",
+    about: "the largest eigenvalue and the trace of the Hessian; needs the weights",
+    always: false,
+    keys: &["which", "slices", "iterations", "tolerance", "probes", "trace_tolerance", "seed"],
+    template: r#"# λ_max and the trace of the Hessian of the loss.
+[stages.geometry]
+arms = ["soft", "sls"]
+ks = ["all"]
+seeds = 2
+# also = [{ arms = ["sls"], ks = [5], seeds = 1 }]
+# "best", "last" or "both".
+# which = "best"
+# Slices beside all items. Default: all slices.
+slices = ["divided"]
+# The largest number of products of the power iteration, and the relative error at which it ends.
+iterations = 20
+# tolerance = 0.01
+# The largest number of random probes for the trace, and the relative error at which they end.
+probes = 10
+# trace_tolerance = 0.02
+# precision = "f32"
+# seed = 0
+"#,
+    read: Read::Examiner(read),
+};
 
 const LAMBDA_MAX: &str = "lambda_max";
 const TRACE: &str = "hessian_trace";
@@ -34,10 +61,7 @@ struct Geometry {
     trace: TraceSettings,
 }
 
-pub(super) fn read(
-    section: &Section<'_>,
-    known: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, known: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     let (mut power, mut trace) = (PowerSettings::default(), TraceSettings::default());
     power.most = count(section, "iterations", MANY)?.unwrap_or(power.most);
     power.tolerance = share(section, "tolerance")?.unwrap_or(power.tolerance);

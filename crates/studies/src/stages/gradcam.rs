@@ -16,11 +16,28 @@ use serde_json::{Value, json};
 
 use super::kept::Picture;
 use super::settings::{self, MANY, count, mean};
-use super::{Examiner, Found, Group, Kept};
+use super::{Examiner, Found, Group, Kept, Read, StageEntry};
 use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Job, Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "gradcam",
+    about: "whether the seeds of an arm look at the same places; needs the weights",
+    always: false,
+    keys: &["slices", "pictures"],
+    template: r#"# Whether the seeds of an arm use the same regions of an image.
+[stages.gradcam]
+arms = ["sls", "soft"]
+ks = ["all"]
+# slices = ["divided"]
+# How many images a report shows.
+pictures = 3
+# precision = "f32"
+"#,
+    read: Read::Examiner(read),
+};
 
 const METRIC: &str = "gradcam_stability";
 /// How much of an overlay is the map.
@@ -33,10 +50,7 @@ struct Looking {
     pictures: usize,
 }
 
-pub(super) fn read(
-    section: &Section<'_>,
-    known: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, known: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     let slices = settings::slices(section, known)?;
     let pictures = count(section, "pictures", MANY)?.unwrap_or(6);
     Ok(Arc::new(Looking { slices, pictures }))

@@ -4,9 +4,10 @@
 //! other settings or other peers it is another file, so that what was found on two machines can be
 //! laid together.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
-use dissensus_store::{Durability, Made, Store, StudyFolder, digest};
+use dissensus_store::{Durability, Made, State, Store, StoreError, StudyFolder, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -101,19 +102,47 @@ pub(crate) enum Damaged {
 }
 
 /// The files of what stages found, in a study's folder, and in those of other studies of the store
-/// that have some of its runs.
+/// that have some of its runs. What was found of other predictions than a run has is refused.
 pub(crate) struct KeptFiles {
+    store: Store,
     folder: StudyFolder,
     names: Vec<String>,
     others: Vec<StudyFolder>,
+    /// The files that the study's results were made of.
+    used: BTreeSet<String>,
+    /// The digests of the predictions of runs; `None` where there are none.
+    digests: RefCell<BTreeMap<String, Option<String>>>,
 }
+
+/// What was found of a run, and its file in the study's folder, unless it is that of another study.
+pub(crate) type FoundFile = (Kept, Option<String>);
 
 impl KeptFiles {
     pub(crate) fn open(store: &Store, study: &str) -> Result<Self, StudyError> {
         let folder = store.study(study)?;
         let others = store.studies()?.into_iter().filter(|name| name != study);
         let others = others.map(|name| store.study(&name)).collect::<Result<_, _>>()?;
-        Ok(Self { names: folder.files()?, folder, others })
+        let (names, used) = (folder.files()?, folder.made_of()?.files);
+        let (store, digests) = (store.clone(), RefCell::default());
+        Ok(Self { store, names, folder, others, used, digests })
+    }
+
+    /// Whether results were made of what a stage had found of a run.
+    pub(crate) fn had(&self, stage: &Examination, job: &Job) -> bool {
+        let start = format!("{}/{}", folder_of(stage), job.id);
+        self.used.range(start.clone()..).next().is_some_and(|name| name.starts_with(&start))
+    }
+
+    /// The digest of a run's predictions; `None` where it is not there or not finished.
+    fn digest_of(&self, id: &str) -> Option<String> {
+        let known = self.digests.borrow().get(id).cloned();
+        known.unwrap_or_else(|| {
+            let run = id.parse().ok().and_then(|id| self.store.get(&id).ok().flatten());
+            let run = run.filter(|run| run.status.state == State::Finished);
+            let digest = run.and_then(|run| run.predictions_digest().ok());
+            self.digests.borrow_mut().insert(id.to_owned(), digest.clone());
+            digest
+        })
     }
 
     /// The file of a run, and the runs that were looked at with it, sorted.
@@ -130,15 +159,30 @@ impl KeptFiles {
 
     /// Whatever code made a file, it stays, as its models may be gone.
     fn read(
+        &self,
         folder: &StudyFolder,
         name: &str,
+        job: &Job,
         damaged: Damaged,
     ) -> Result<Option<Kept>, StudyError> {
         let bytes = match folder.read_made(name) {
             Err(error) if error.is_damage() && damaged == Damaged::Absent => None,
             read => read?,
         };
-        let Some((bytes, _)) = bytes else { return Ok(None) };
+        let Some((bytes, made)) = bytes else { return Ok(None) };
+        let other =
+            |id: &str, digest: &String| self.digest_of(id).is_some_and(|found| found != *digest);
+        if let Some(Made { from, peers, .. }) = &made
+            && (other(job.id.as_str(), from) || peers.iter().any(|(id, from)| other(id, from)))
+        {
+            return match damaged {
+                Damaged::Absent => Ok(None),
+                Damaged::Refused => Err(StudyError::Store(StoreError::Foreign {
+                    path: folder.path().join(name),
+                    reason: "it was computed from other predictions than its runs have".to_owned(),
+                })),
+            };
+        }
         match (serde_json::from_slice(&bytes), damaged) {
             (Ok(kept), _) => Ok(Some(kept)),
             (Err(_), Damaged::Absent) => Ok(None),
@@ -157,24 +201,26 @@ impl KeptFiles {
         group: &Group<'_>,
         job: &Job,
         damaged: Damaged,
-    ) -> Result<Option<Kept>, StudyError> {
+    ) -> Result<Option<FoundFile>, StudyError> {
         let (name, peers) = Self::file(stage, group, job);
         // The name holds the settings, the run and its peers: another study found the same.
-        let mut best = None;
-        for folder in std::iter::once(&self.folder).chain(&self.others) {
-            best = Self::read(folder, &name, damaged)?;
-            if best.is_some() {
-                return Ok(best);
+        if let Some(kept) = self.read(&self.folder, &name, job, damaged)? {
+            return Ok(Some((kept, Some(name))));
+        }
+        for folder in &self.others {
+            if let Some(kept) = self.read(folder, &name, job, damaged)? {
+                return Ok(Some((kept, None)));
             }
         }
+        let mut best: Option<FoundFile> = None;
         let start = format!("{}/{}-", folder_of(stage), job.id);
         let first = self.names.partition_point(|name| *name < start);
         let names = self.names.iter().skip(first).take_while(|name| name.starts_with(&start));
         for name in names.filter(|name| name.ends_with(".json")) {
-            let Some(kept) = Self::read(&self.folder, name, damaged)? else { continue };
+            let Some(kept) = self.read(&self.folder, name, job, damaged)? else { continue };
             let fits = kept.peers.iter().all(|peer| peers.contains(peer));
-            if fits && best.as_ref().is_none_or(|best| best.peers.len() < kept.peers.len()) {
-                best = Some(kept);
+            if fits && best.as_ref().is_none_or(|best| best.0.peers.len() < kept.peers.len()) {
+                best = Some((kept, Some(name.clone())));
             }
         }
         Ok(best)
@@ -196,7 +242,10 @@ impl KeptFiles {
             reason: error.to_string(),
         })?;
         let (rows, code) = (kept.numbers.len(), env!("CARGO_PKG_VERSION").to_owned());
-        Ok(self.folder.write_made(&name, &bytes, &Made { rows, from, code }, Durability::Power)?)
+        let digest = |id: &String| Some((id.clone(), self.digest_of(id)?));
+        let peers = kept.peers.iter().filter_map(digest).collect();
+        let made = Made { rows, from, code, peers };
+        Ok(self.folder.write_made(&name, &bytes, &made, Durability::Power)?)
     }
 }
 

@@ -9,11 +9,27 @@ use dissensus_store::Which;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Stage, described, settings};
+use super::{Read, Stage, StageEntry, described, settings};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::study::unknown;
 use crate::{Material, Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "measure",
+    about: "metrics of the predictions, of the selected epoch and the last",
+    always: true,
+    keys: &["metrics", "which", "bins"],
+    template: r#"[stages.measure]
+# "all", or a list of metrics.
+# metrics = "all"
+# "best" (the selected epoch), "last" or "both"; metrics of the last one end in `.last`.
+# which = "both"
+# Bins of calibration errors.
+# bins = 15
+"#,
+    read: Read::Stage(read),
+};
 
 struct Measure {
     metrics: Vec<&'static Measured>,
@@ -29,10 +45,7 @@ enum Names {
     List(Vec<String>),
 }
 
-pub(super) fn read(
-    section: &Section<'_>,
-    slices: &[SliceRule],
-) -> Result<Arc<dyn Stage>, StudyError> {
+fn read(section: &Section<'_>, slices: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
     const EXPECTED: &str = "\"all\", or a list of metrics";
     let metrics = match section.get("metrics", EXPECTED)? {
         Some(Names::Word(word)) if word != "all" => {

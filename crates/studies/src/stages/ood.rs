@@ -13,12 +13,32 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::settings::{MANY, count};
-use super::{Examiner, Found, Kept, capital};
+use super::{Examiner, Found, Kept, Read, StageEntry, capital};
 use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::study::unknown;
 use crate::{Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "ood",
+    about: "out-of-distribution detection of other data sets; needs the weights",
+    always: false,
+    keys: &["sets", "scores", "items", "neighbours", "epsilon"],
+    template: r#"# Out-of-distribution detection: datasets with images, and your own images or vectors. Results for the
+# latter are stored by name: change the name when the files change.
+# [stages.ood]
+# sets = ["svhn", "cifar100", { name = "mine", inputs = "foreign.npy" }]
+# Default: energy, msp, odin, entropy, margin, knn.
+# scores = ["energy", "msp", "odin", "entropy", "margin", "knn", "knn_raw"]
+# The largest number of items per set.
+# items = 1000
+# neighbours = 50
+# epsilon = 0.0014
+# precision = "f32"
+"#,
+    read: Read::Examiner(read),
+};
 
 /// The scores where a study names none: as many as ever, so that what is kept of old studies is found.
 const USUAL: [&str; 6] = ["energy", "msp", "odin", "entropy", "margin", "knn"];
@@ -100,10 +120,7 @@ fn sets(section: &Section<'_>) -> Result<Option<Vec<ForeignSet>>, StudyError> {
     Ok(Some(sets))
 }
 
-pub(super) fn read(
-    section: &Section<'_>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     let usual = || ["svhn", "cifar100"].map(|name| ForeignSet::Known(name.to_owned())).to_vec();
     let scores = match section.get::<Vec<String>>("scores", "a list of scores")? {
         None => SCORES.iter().filter(|score| USUAL.contains(&score.about.name)).collect(),

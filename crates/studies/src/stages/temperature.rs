@@ -9,10 +9,21 @@ use dissensus_report::book::Metric;
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::{Stage, described};
+use super::{Read, Stage, StageEntry, described};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "temperature",
+    about: "soft NLL at a temperature fitted on the validation part",
+    always: false,
+    keys: &[],
+    template: r#"# Soft NLL at a temperature fitted on the validation part; for `split.parts = "train/validation/test"`.
+# [stages.temperature]
+"#,
+    read: Read::Stage(read),
+};
 
 /// The part that the temperature is fitted on.
 const PART: &str = "validation";
@@ -22,7 +33,7 @@ const NLL: &str = "soft_nll_validation_tempered";
 
 struct Temperature;
 
-pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
+fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
     Ok(Arc::new(Temperature))
 }
 

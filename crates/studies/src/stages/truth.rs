@@ -8,17 +8,28 @@ use dissensus_report::book::{Direction, Metric};
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::Stage;
+use super::{Read, Stage, StageEntry};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Material, Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "truth",
+    about: "distance to the distributions that the votes were drawn from, where they are known",
+    always: false,
+    keys: &[],
+    template: r#"# Distance to the distributions that votes were drawn from, for generated data.
+[stages.truth]
+"#,
+    read: Read::Stage(read),
+};
 
 /// The metric it gives.
 const TRUE_KL: &str = "true_kl";
 
 struct TrueKl;
 
-pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
+fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
     Ok(Arc::new(TrueKl))
 }
 

@@ -10,11 +10,25 @@ use serde_json::{Value, json};
 
 use super::examiner::trained_by;
 use super::kept::ItemColumns;
-use super::{Examiner, Found, Kept};
+use super::{Examiner, Found, Kept, Read, StageEntry};
 use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Job, Material, Number, StudyError};
+
+pub(super) const ENTRY: StageEntry = StageEntry {
+    name: "variance",
+    about: "the variance of the last layer's gradient against entropy; needs the weights",
+    always: false,
+    keys: &[],
+    template: r#"# The variance of the last layer's gradient under drawn labels, against the entropy of the votes.
+[stages.variance]
+arms = ["soft"]
+ks = ["all"]
+# precision = "f32"
+"#,
+    read: Read::Examiner(read),
+};
 
 const SPEARMAN: &str = "variance_spearman";
 const PEARSON: &str = "variance_pearson";
@@ -23,7 +37,7 @@ const COLUMN: &str = "gradient_variance";
 
 struct OfGradients;
 
-pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     Ok(Arc::new(OfGradients))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, State, Weights};
-use dissensus_store::{Checkpoint, Logits, StoreError, Which};
+use dissensus_store::{Checkpoint, Logits, StoreError};
 
 use super::{Evaluated, Fit};
 use crate::saved::{self, Found};
@@ -49,15 +49,16 @@ impl Fit<'_> {
         Ok(Logits::new(logits, ids, classes).map_err(StoreError::from)?)
     }
 
-    /// The weights of the selected epoch: this process trained it, or they were saved. Where they
-    /// cannot be read, the run has all of its files without them.
+    /// The weights of the selected epoch: this process trained it, or they were saved. Where they are not as
+    /// they were saved, the run must be trained again.
     fn best_weights(&mut self) -> Result<Option<Weights>, TrainError> {
         if let Some(kept) = self.runner.kept()? {
             return Ok(Some(kept));
         }
-        let saved = self.saver.as_ref().and_then(|saver| saver.run.weights(Which::Best).ok());
-        let Some(saved) = saved.flatten() else { return Ok(None) };
-        let (parameters, statistics) = Found::new(saved).weights(&self.setup.network, "")?;
+        let Some(saver) = &self.saver else { return Ok(None) };
+        let mut saved = Found::new(saver.run.best_weights()?);
+        let lost = |_| StoreError::BestLost { id: saver.run.id().clone() };
+        let (parameters, statistics) = saved.weights(&self.setup.network, "").map_err(lost)?;
         Ok(Some(Weights { parameters, statistics }))
     }
 
@@ -75,6 +76,7 @@ impl Fit<'_> {
                 ),
             });
         };
+        let best_weights = self.best_weights()?;
         self.checkpoint(true)?;
         let State { parameters, statistics, .. } = self.runner.state()?;
         let (mut parts, mut predictions) = (Vec::new(), None);
@@ -113,7 +115,7 @@ impl Fit<'_> {
             joined: Arc::clone(self.task.joined()),
             network: setup.network.clone(),
             classes: self.task.table().classes().names().to_vec(),
-            best: self.best_weights()?,
+            best: best_weights,
             last: Weights { parameters, statistics },
             history: self.history,
             result,

@@ -40,9 +40,7 @@ pub(super) fn jobs_at_once(
     let setup = Setup::new(task, plan)?;
     let settings = Settings {
         precision: plan.precision,
-        batch: usize::try_from(plan.training.batch_size)
-            .unwrap_or(usize::MAX)
-            .min(setup.train.len()),
+        batch: usize::try_from(plan.training.batch_size).unwrap_or(usize::MAX).min(setup.visits()),
         optimizer: plan.training.optimizer,
         threads: 1,
     };

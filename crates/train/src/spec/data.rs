@@ -154,6 +154,9 @@ pub struct Reading {
     /// The columns that are left out: names or patterns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore: Option<Vec<String>>,
+    /// The rows that are read: `COLUMN=VALUE` or `COLUMN!=VALUE`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Vec<String>>,
     /// The classes, in order.
     pub classes: Option<Vec<String>>,
     /// What the classes are to each other, where it is stated.
@@ -356,6 +359,7 @@ impl Reading {
         reading.counts = columns("counts")?;
         reading.one_hot = columns("one_hot")?;
         reading.ignore = columns("ignore")?;
+        reading.rows = columns("rows")?;
         reading.separator = reader.optional("data", "separator", |value| {
             let mut letters = value.as_str().ok_or(Refusal::Unexpected)?.chars();
             letters.next().filter(|_| letters.next().is_none()).ok_or(Refusal::Unexpected)

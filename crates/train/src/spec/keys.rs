@@ -185,6 +185,7 @@ const FIXED: &[Key] = &[
     bare("data", "counts", COLUMNS).with(VOTES),
     bare("data", "one_hot", COLUMNS).with(VOTES),
     bare("data", "ignore", COLUMNS).with(VOTES),
+    bare("data", "rows", "COLUMN=VALUE or COLUMN!=VALUE, or a list of them").with(VOTES),
     bare("data", "classes", "a list of names, at least 2").with(VOTES),
     bare("data", "scale", r#""nominal", "ordinal" or "multilabel""#).with(VOTES),
     bare("data", "delimiter", "one character, or \"tab\"").with(VOTES),

@@ -151,6 +151,10 @@ impl Lab {
             };
             let done = {
                 let mut seen = seen.lock().unwrap();
+                // It may be trained again from the start.
+                if step == 0 {
+                    seen.clear();
+                }
                 seen.push(row);
                 seen.len() as u64
             };

@@ -19,7 +19,6 @@ use crate::names;
 use crate::options::ReadOptions;
 use crate::profile::Profile;
 use dissensus_io::Example;
-use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption};
 use dissensus_io::{Row, Source, Table, cell_text, python};
 
@@ -34,16 +33,7 @@ pub(super) const FORMAT: Format = Format {
          1,11,false,0.9,w1,good,Hi,\n\
          1,12,false,1.0,w2,bad,Hi,\n",
     )],
-    options: &[
-        O::Item,
-        O::Annotator,
-        O::Label,
-        O::Text,
-        O::Classes,
-        O::Missing,
-        O::Multilabel,
-        O::Separator,
-    ],
+    options: long_rows::PLATFORM,
     detect,
     read,
 };
@@ -96,7 +86,7 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
         if table.sample.iter().any(|row| tainted(&row)) {
             collector.note(
                 "tainted",
-                "judgments that the platform did not trust (`_tainted`) count like others",
+                "judgments that the platform did not trust count like others (the rows `_tainted=false` are those without them)",
             );
         }
     }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Format;
 use super::columns::{self, Role};
+use super::vote_objects::{self, States};
 use crate::collector::{Collector, Places, Severity};
 use crate::options::{MultiLabel, ReadOptions};
 use dissensus_io::Example;
@@ -107,6 +108,7 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     let names = class_names(&table, &column, &layout.label);
     state(&layout, &table, names.as_deref(), collector)?;
     let (mut missing, mut nameless, mut without) = (Places::default(), Places::default(), 0u64);
+    let mut states = States::default();
     for (position, row) in table.rows(&collector.options.limits).enumerate() {
         let Some(row) = collector.good(row)? else {
             continue;
@@ -121,7 +123,8 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
             collector.reject(error)?;
             continue;
         };
-        let pairs = match pairs(row.cell(layout.column), &layout) {
+        let mut counts = |vote: &Map<String, Value>| states.counts(vote, &id, number);
+        let pairs = match pairs(row.cell(layout.column), &layout, &mut counts) {
             Ok(pairs) => pairs,
             Err(problem) => {
                 let error = collector.error(problem).row(number).column(&column).item(&id);
@@ -162,6 +165,7 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     if without > 0 {
         collector.note("items without annotators", without.to_string());
     }
+    states.note(collector)?;
     missing.left_out(collector, "missing-value", "missing labels", "fill them in");
     let message = "a label without an annotator: a vote of an unknown annotator";
     nameless.find(collector, Severity::Note, "no-annotator", message, "name the annotator");
@@ -211,7 +215,11 @@ fn class_names(table: &Table, column: &str, label: &str) -> Option<Vec<String>> 
 }
 
 /// The (annotator, label) pairs of a cell.
-fn pairs<'c>(cell: &'c Value, layout: &Layout) -> Result<Vec<(&'c Value, &'c Value)>, Problem> {
+fn pairs<'c>(
+    cell: &'c Value,
+    layout: &Layout,
+    counts: &mut dyn FnMut(&Map<String, Value>) -> bool,
+) -> Result<Vec<(&'c Value, &'c Value)>, Problem> {
     let shape = |expected: &'static str, found: &Value| Problem::Shape {
         expected,
         found: shorten(&found.to_string()),
@@ -231,11 +239,19 @@ fn pairs<'c>(cell: &'c Value, layout: &Layout) -> Result<Vec<(&'c Value, &'c Val
             Ok(annotators.iter().zip(labels).collect())
         }
         Value::Array(structs) => {
-            let pair = |entry: &'c Value| match entry {
-                Value::Object(_) => Ok((&entry[&layout.annotator], &entry[&layout.label])),
-                other => Err(shape("an annotator and a label", other)),
-            };
-            structs.iter().map(pair).collect()
+            let mut pairs = Vec::with_capacity(structs.len());
+            for entry in structs {
+                let Value::Object(vote) = entry else {
+                    return Err(shape("an annotator and a label", entry));
+                };
+                if vote_objects::is_span(vote) {
+                    return Err(vote_objects::spans());
+                }
+                if counts(vote) {
+                    pairs.push((&entry[&layout.annotator], &entry[&layout.label]));
+                }
+            }
+            Ok(pairs)
         }
         other => Err(shape("lists of annotators and labels", other)),
     }

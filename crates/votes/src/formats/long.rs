@@ -14,6 +14,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use dissensus_core::{Scale, plain_label};
 use serde_json::Value;
 
+use super::against::{self, Roles};
 use super::columns::{self, Role};
 use super::long_rows::{self, Labels};
 use super::{Format, long_frame, long_sets, long_text, wide};
@@ -21,7 +22,7 @@ use crate::collector::{Collector, Finding, Severity};
 use crate::names;
 use crate::options::ReadOptions;
 use crate::plausible::{Guesses, separator_of};
-use crate::profile::{Profile, REPEATED};
+use crate::profile::Profile;
 use crate::write::class_column;
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
@@ -153,7 +154,11 @@ impl MissingVotes {
         if count == 0 {
             return;
         }
-        collector.none_is_missing |= collector.options.missing.is_none() && values.contains("None");
+        if collector.options.missing.is_none() {
+            collector
+                .may_be_classes
+                .extend(["None", "NA"].into_iter().filter(|name| values.contains(*name)));
+        }
         let votes = if count == 1 { "vote" } else { "votes" };
         let empty = values.iter().all(|value| value.trim().is_empty());
         let note = match empty {
@@ -205,6 +210,7 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Found, Problem> {
             Some(columns::named(&table.columns, name).ok_or_else(|| no_such(table, name))?)
         }
         None if annotator.is_none() && one_hot.is_empty() && class.is_none() => {
+            whole_weights(table, &profile, item, label, options)?;
             numbers_of_votes(table, &profile, item, label)?
         }
         None => None,
@@ -223,7 +229,12 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Found, Problem> {
     let label = label.ok_or_else(|| columns::no_column(table, Role::Label))?;
     if options.label.is_none() && one_hot.is_empty() && class.is_none() && count.is_none() {
         let free = |c: usize| !ignored.contains(&c);
-        speaks_against(&profile, table, (item, annotator, label), free)?;
+        against::check(
+            &profile,
+            options,
+            Roles { item, annotator, label, own: own_names(table) },
+            free,
+        )?;
     }
     let weight = find(Role::Weight)?;
     let layout = Layout { annotator, weight, class, count, ..Layout::of(item, label) };
@@ -238,108 +249,6 @@ fn canonical(table: &Table) -> Option<(Scale, usize)> {
 
 fn no_such(table: &Table, name: &str) -> Problem {
     Problem::NoSuchColumn { name: shorten(name), columns: table.columns.join(", ") }
-}
-
-/// Rows below which nothing speaks against a label.
-const ENOUGH: usize = 20;
-
-/// What the data say against a label that was taken by its name.
-fn speaks_against(
-    profile: &Profile,
-    table: &Table,
-    (item, annotator, label): (usize, Option<usize>, usize),
-    free: impl Fn(usize) -> bool,
-) -> Result<(), Problem> {
-    let name = &table.columns[label];
-    let other = |&c: &usize| c != item && c != label && Some(c) != annotator && free(c);
-    // What tells rows of an item apart, where nobody is named: parts of the item, each with its label.
-    let part = |&c: &usize| {
-        let name = profile.name(c);
-        profile.varies_within(c, item)
-            && (profile.is_text(c) || !profile.is_unique(c))
-            && !names::about(name)
-            && !names::count(name)
-            && !names::derived(name)
-    };
-    let state = |&c: &usize| names::state(profile.name(c)) && profile.distinct(c) > 1;
-    let of_person = |who: usize| {
-        profile.constant_within(label, who)
-            && profile.varies_within(label, item)
-            && profile.is_numeric(label)
-    };
-    if profile.rows < ENOUGH || own_names(table) {
-        return Ok(());
-    }
-    let doubt = if let Some(c) = profile.all().filter(other).find(state) {
-        return Err(Problem::Doubt {
-            doubt: format!(
-                "{:?} differs between rows: some of them may not be votes that count",
-                profile.name(c)
-            ),
-            options: &[ReadOption::Ignore],
-            remedy: "leave out the rows that do not count; to count all, say so with `ignore`",
-        });
-    } else if annotator.is_none()
-        && let Some(c) = profile.all().filter(other).find(part)
-    {
-        format!(
-            "no annotator is named, and {:?} differs between the rows of an item: they may be its parts, each with a \
-             label, and no votes",
-            profile.name(c)
-        )
-    } else if annotator.is_some_and(|who| profile.new_pairs(item, who) < REPEATED)
-        && profile.all().filter(other).any(|c| profile.varies_within(c, item))
-    {
-        "annotators vote several times on an item: these may be several questions, parts or rounds"
-            .to_owned()
-    } else if annotator.is_some_and(|who| profile.is_unique(who)) {
-        let who = annotator.map_or("", |who| &table.columns[who]);
-        format!(
-            "every row has another annotator ({who:?}): this is a table of annotators (one row per annotator), no votes"
-        )
-    } else if annotator.is_none()
-        && !profile.is_unique(item)
-        && profile.new_pairs(item, label) == 1.0
-    {
-        format!(
-            "no annotator is named, and no item has a label of {name:?} twice: these may be several labels of one item \
-             and no votes"
-        )
-    } else if profile.distinct(label) > 2 && profile.same_partition(label, item) {
-        format!("{name:?} has a value of its own for every item: it names the item and is no vote")
-    } else if profile.constant_within(label, item) {
-        format!(
-            "{name:?} is the same in all rows of every item: it belongs to the item and is no vote"
-        )
-    } else if annotator.is_some_and(of_person) {
-        format!(
-            "{name:?} is the same number in all rows of every annotator: it belongs to the annotator and is no vote"
-        )
-    } else if let Some(who) = annotator
-        && let Some(others) = other_questions(profile, table, item, who, label)
-    {
-        format!("several questions are answered, {name:?} and {others}: they are not merged")
-    } else {
-        return Ok(());
-    };
-    Err(Problem::Doubt {
-        doubt,
-        options: &[ReadOption::Label],
-        remedy: "name the column of labels with `label`; if it is this one, name it too",
-    })
-}
-
-/// Columns beside the label that answer other questions.
-fn other_questions(
-    profile: &Profile,
-    table: &Table,
-    item: usize,
-    who: usize,
-    label: usize,
-) -> Option<String> {
-    let others = profile.answers(item, who).into_iter().filter(|&c| c != label);
-    let names: Vec<String> = others.map(|c| format!("{:?}", table.columns[c])).collect();
-    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// The column that says how many votes a row stands for: known by its name, whole numbers, and every pair of
@@ -385,6 +294,30 @@ fn numbers_of_votes(
             remedy: "say so with `count`, or leave the column out with `ignore`",
         }),
         _ => Ok(None),
+    }
+}
+
+/// Whole numbers that are called weights may be numbers of votes where nobody is named and every item has a label once.
+fn whole_weights(
+    table: &Table,
+    profile: &Profile,
+    item: Option<usize>,
+    label: Option<usize>,
+    options: &ReadOptions,
+) -> Result<(), Problem> {
+    let (Some(item), Some(label), None) = (item, label, &options.weight) else { return Ok(()) };
+    let weight = columns::find(table, Role::Weight, options)?;
+    let counts = weight.filter(|&c| profile.is_counts(c) && profile.distinct(c) > 1);
+    match counts.filter(|_| profile.new_pairs(item, label) == 1.0 && !profile.is_unique(item)) {
+        None => Ok(()),
+        Some(c) => Err(Problem::Doubt {
+            doubt: format!(
+                "{:?} holds whole numbers: weights, or numbers of votes",
+                table.columns[c]
+            ),
+            options: &[ReadOption::Weight, ReadOption::Count],
+            remedy: "say which with `weight` or `count`",
+        }),
     }
 }
 

@@ -10,7 +10,7 @@ use super::long::{ClassOrderColumn, Layout, Missing, MissingVotes, Texts};
 use crate::collector::{Collector, Places};
 use crate::options::MultiLabel;
 use crate::plausible::separator_of;
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Table, cell_text};
 
 /// Where a row's labels are.
@@ -53,6 +53,30 @@ pub(super) fn flag(cell: &Value) -> Option<bool> {
         _ => None,
     }
 }
+
+/// The character between the labels of a cell: as the user says, else guessed from these values where cells may hold
+/// several.
+pub(super) fn separator(values: &HashSet<String>, collector: &mut Collector<'_>) -> Option<char> {
+    let options = collector.options;
+    if options.separator.is_some() || !options.takes_several() {
+        return options.separator;
+    }
+    let (_, separator) = separator_of(values.iter().map(String::as_str))?;
+    collector.note("separator", format!("{separator:?} between the labels of a vote"));
+    Some(separator)
+}
+
+/// The options of platforms whose exports have one row per answer.
+pub(super) const PLATFORM: &[ReadOption] = &[
+    ReadOption::Item,
+    ReadOption::Annotator,
+    ReadOption::Label,
+    ReadOption::Text,
+    ReadOption::Classes,
+    ReadOption::Missing,
+    ReadOption::Multilabel,
+    ReadOption::Separator,
+];
 
 /// The labels of a cell: one, a list, or several with a separator between.
 pub(super) fn cell_labels(cell: &Value, separator: Option<char>) -> Result<Vec<String>, Problem> {
@@ -114,9 +138,9 @@ pub(super) fn read(
                 continue;
             }
         }
-        let nobody = layout.annotator.is_some_and(|c| row.cell(c).is_null())
-            && row.cell(layout.label).is_null();
-        if item.is_empty() && nobody && row.cell(layout.item).is_null() {
+        let nobody =
+            layout.annotator.is_some_and(|c| text(c).is_empty()) && text(layout.label).is_empty();
+        if item.is_empty() && nobody {
             // An object of another kind among the votes has none of their keys.
             missing.add(&item, row.number, "");
             continue;

@@ -111,6 +111,13 @@ impl Found {
                 return;
             }
         }
+        let blank = cells.annotator.is_empty() && cells.label.is_empty();
+        if cells.item.is_empty() && blank && plan.layout.annotator.is_some() {
+            // A row without anything in it, as spreadsheets have them at their end.
+            self.missing += 1;
+            self.first_missing.get_or_insert_with(|| (String::new(), u64::from(row)));
+            return;
+        }
         if cells.item.is_empty() {
             let problem = Problem::EmptyCell { role: "item" };
             return self.error(plan, problem, Some(plan.layout.item), "");
@@ -365,7 +372,8 @@ pub(super) fn read(
     std::io::copy(&mut stream.by_ref().take(bom as u64), &mut std::io::sink())
         .map_err(|e| collector.error(e))?;
     let mut blocks = Blocks { stream, carry: Vec::new(), limit: plan.limit as usize, done: false };
-    let mut totals = Totals { rows: u64::from(dialect.header), ..Totals::default() };
+    let mut totals =
+        Totals { rows: dialect.before + u64::from(dialect.header), ..Totals::default() };
     let mut header = dialect.header;
     let batch = 4 * rayon::current_num_threads();
     loop {

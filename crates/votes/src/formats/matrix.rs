@@ -424,7 +424,8 @@ pub(crate) fn totals(profile: &Profile) -> Vec<(usize, Vec<usize>)> {
             ["total", "sum", "n", "num", "number", "count", "counts", "votes", "classifications"]
                 .contains(&word.as_str())
         };
-        profile.is_counts(*c) && names::words(profile.name(*c)).iter().any(of_votes)
+        let name = profile.name(*c);
+        profile.is_counts(*c) && (names::total(name) || names::words(name).iter().any(of_votes))
     };
     // Classes that stand beside their total.
     const MOST: usize = 100;
@@ -447,10 +448,14 @@ pub(crate) fn totals(profile: &Profile) -> Vec<(usize, Vec<usize>)> {
     found
 }
 
-/// Whether a name says that a column holds numbers of votes: `votes_no`, `yes_votes`.
+/// Whether a name says that a column holds numbers of votes: `votes_no`, `yes_votes`, `lpd_vote`.
 fn says_counts(name: &str) -> bool {
     let words = names::words(name);
-    words.len() > 1 && words.iter().any(|word| matches!(word.as_str(), "votes" | "nvotes"))
+    let direction = |word: &String| ["up", "down", "upvotes", "downvotes"].contains(&word.as_str());
+    let votes = words.iter().any(|word| matches!(word.as_str(), "votes" | "nvotes"));
+    words.len() > 1
+        && (votes || words.last().is_some_and(|word| word == "vote"))
+        && !words.iter().any(direction)
 }
 
 /// Whether a name says that a column holds the output of a model.
@@ -472,12 +477,80 @@ fn of_model(name: &str) -> bool {
     names::words(name).iter().any(output)
 }
 
+/// The only run of neighbours of which the sum is the same in all rows, among others that are something else.
+fn same_sums_within(profile: &Profile, columns: &[usize]) -> Option<Vec<usize>> {
+    const ROWS: usize = 8;
+    const MOST: usize = 30;
+    if profile.rows < ROWS || columns.len() > MOST || profile.same_sums(columns) {
+        return None;
+    }
+    let varied = |c: &&usize| profile.is_counts(**c) && profile.distinct(**c) > 1;
+    let columns: Vec<usize> = columns.iter().filter(varied).copied().collect();
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for run in columns.chunk_by(|&a, &b| a + 1 == b) {
+        for length in (2..=run.len()).rev() {
+            let fits = run.windows(length).filter(|of| profile.same_sums(of));
+            let names = |of: &[usize]| names::results(of.iter().map(|&c| profile.name(c)));
+            found.extend(fits.filter(|of| !names(of)).map(<[usize]>::to_vec));
+        }
+    }
+    let [run] = found.as_slice() else { return None };
+    Some(run.clone())
+}
+
+/// Names without the word for votes that all of them begin or end with (`votes_yes`, `n_no`).
+fn without_word_for_votes(names: &[String]) -> Vec<String> {
+    const BEFORE: [&str; 6] = ["votes_", "n_votes_", "num_votes_", "n_", "num_", "count_"];
+    const BEHIND: [&str; 4] = ["_votes", "_count", "_counts", "_n"];
+    let strip = |name: &String| {
+        let cut = |of: &'static [&'static str], f: fn(&str, &str) -> Option<String>| {
+            of.iter().find_map(move |word| f(name, word).map(|rest| (*word, rest)))
+        };
+        cut(&BEFORE, |n, w| n.strip_prefix(w).map(str::to_owned))
+            .or_else(|| cut(&BEHIND, |n, w| n.strip_suffix(w).map(str::to_owned)))
+    };
+    let stripped: Option<Vec<(&str, String)>> = names.iter().map(strip).collect();
+    match stripped {
+        Some(all)
+            if all.windows(2).all(|pair| pair[0].0 == pair[1].0)
+                && all.iter().all(|(_, rest)| !rest.is_empty()) =>
+        {
+            all.into_iter().map(|(_, rest)| rest).collect()
+        }
+        _ => names.to_vec(),
+    }
+}
+
+/// Columns of counts (`n_yes`, `n_no`) beside which the shares stand that they make (`p_yes`, `p_no`).
+fn beside_shares(profile: &Profile, all: &[usize]) -> Option<Vec<usize>> {
+    let counts: Vec<usize> = all.iter().copied().filter(|&c| profile.is_counts(c)).collect();
+    let first = |c: usize| names::words(profile.name(c)).into_iter().next();
+    let run =
+        counts.chunk_by(|&a, &b| a + 1 == b && first(a) == first(b)).find(|run| run.len() > 1)?;
+    let share = |&c: &usize| all.iter().any(|&s| s != c && profile.is_share(s, c, run));
+    run.iter().all(share).then(|| run.to_vec())
+}
+
 /// The id column, if there is one, and the class columns.
 fn table_layout(table: &Table, options: &ReadOptions) -> Result<Columns, Problem> {
     let mut item = columns::find(table, Role::Item, options)?;
     let ignored = columns::ignored(table, options)?;
     let profile = Profile::of(&table.columns, table.sample.iter());
     let headless = matches!(table.kind, TableKind::Delimited(dialect) if !dialect.header);
+    // An index of pandas beside another id only numbers the rows.
+    let index = |&c: &usize| {
+        let name = names::plain(profile.name(c));
+        ["", "index", "unnamed0"].contains(&name.as_str()) && profile.is_row_number(c)
+    };
+    let index = (0..profile.all().len().min(1)).find(index);
+    if options.item.is_none() && item == index {
+        let other = |&c: &usize| {
+            Some(c) != index && names::item(profile.name(c)).is_some() && profile.is_unique(c)
+        };
+        item = profile.all().find(other).or(item);
+    }
+    let ignored: Vec<usize> =
+        ignored.into_iter().chain(index.filter(|_| item.is_some() && item != index)).collect();
     // pandas writes the index as a first column without a name.
     item = item.or_else(|| {
         let first = table.columns.first()?;
@@ -499,8 +572,23 @@ fn table_layout(table: &Table, options: &ReadOptions) -> Result<Columns, Problem
     if let ([(_, run)], false, Some(_)) = (runs.as_slice(), said, item) {
         return Ok(Columns { item, classes: run.clone(), counts: true });
     }
-    let made =
-        |&c: &usize| names::derived(profile.name(c)) || names::label(profile.name(c)).is_some();
+    if let (false, Some(_), Some(run)) = (said, item, beside_shares(&profile, &all)) {
+        return Ok(Columns { item, classes: run, counts: true });
+    }
+    let voted: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|&c| {
+            says_counts(profile.name(c)) && profile.is_counts(c) && !names::derived(profile.name(c))
+        })
+        .collect();
+    if let (false, false, Some(_), true) = (said, headless, item, voted.len() > 1) {
+        return Ok(Columns { item, classes: voted, counts: true });
+    }
+    let made = |&c: &usize| {
+        let name = profile.name(c);
+        names::derived(name) || names::label(name).is_some() || (!said && profile.is_text(c))
+    };
     let mut classes: Vec<usize> =
         all.iter().copied().filter(|c| said || headless || !made(c)).collect();
     if !said && !headless {
@@ -511,8 +599,14 @@ fn table_layout(table: &Table, options: &ReadOptions) -> Result<Columns, Problem
             profile.is_numeric(c) || !profile.is_largest(c, &others)
         });
     }
+    if let (false, Some(_), Some(run)) =
+        (said || headless, item, same_sums_within(&profile, &classes))
+    {
+        return Ok(Columns { item, classes: run, counts: true });
+    }
     let counts = classes.len() > 1
         && classes.iter().all(|&c| profile.is_counts(c))
+        && !names::results(classes.iter().map(|&c| profile.name(c)))
         && (profile.same_sums(&classes) || classes.iter().all(|&c| says_counts(profile.name(c))));
     Ok(Columns { item, classes, counts })
 }
@@ -585,22 +679,76 @@ fn read_table(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadE
         cells.extend(values);
         items.extend(item.map(|c| cell_text(row.cell(c)).unwrap_or_default()));
     }
+    // The last row may be the sum of the others (`margins` of a crosstab).
+    let width = classes.len();
+    if collector.options.values.is_none()
+        && let Some(last) = sum_row(&cells, width)
+        && let Some(id) = items.last()
+    {
+        collector
+            .note("left out", format!("the last row ({id:?}), which is the sum of the others"));
+        cells.truncate(last * width);
+        items.pop();
+    }
     let matrix = Matrix {
         rows: cells.len() / classes.len(),
         cells,
         width: classes.len(),
         values: (counts && collector.options.values.is_none()).then_some(Values::Counts),
         items: item.is_some().then_some(items),
-        classes: headed.then(|| names.clone()),
+        classes: headed.then(|| match collector.options.counts.is_none() && counts {
+            true => without_word_for_votes(&names),
+            false => names.clone(),
+        }),
         weights: None,
         first_row,
         columns: Some(names),
     };
     let asked = collector.options.values.is_some() || counts;
     if !asked && matrix.values(collector.options) != Values::Probabilities {
-        return Err(collector.error(counts_or_labels()));
+        let names = matrix.columns.as_deref().unwrap_or_default();
+        return Err(collector.error(open_numbers(&matrix.cells, names)));
     }
     matrix.enter(collector)
+}
+
+/// The last row, where it is the sum of all others in every column.
+fn sum_row(cells: &[f64], width: usize) -> Option<usize> {
+    const ENOUGH: usize = 3;
+    let rows = cells.len() / width.max(1);
+    let last = rows.checked_sub(1).filter(|&last| last >= ENOUGH)?;
+    let sum = |c: usize| (0..last).map(|row| cells[row * width + c]).sum::<f64>();
+    let same = |c: usize| sum(c) == cells[last * width + c];
+    let real = (0..width).filter(|&c| sum(c) > 0.0).count() > 1;
+    (real && (0..width).all(same)).then_some(last)
+}
+
+/// What whole numbers of a table mean, nothing in them tells; what they are not, some say.
+fn open_numbers(cells: &[f64], names: &[String]) -> Problem {
+    const SMALL: f64 = 20.0;
+    let ranks = |row: &[f64]| {
+        let mut row = row.to_vec();
+        row.sort_by(f64::total_cmp);
+        (row[0] == 0.0 || row[0] == 1.0) && row.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
+    };
+    let width = names.len().max(1);
+    let doubt = if names::results(names.iter().map(String::as_str)) {
+        "the columns are called like the results of games or comparisons (wins, draws, losses)"
+            .to_owned()
+    } else if width > 2 && cells.chunks_exact(width).all(ranks) {
+        "every row holds the ranks 1, 2, …: a ranking of the columns".to_owned()
+    } else if let Some(most) = cells.iter().copied().reduce(f64::max).filter(|most| *most > SMALL) {
+        format!(
+            "whole numbers up to {most}: votes per class, or something else that is counted (likes, years)"
+        )
+    } else {
+        return counts_or_labels();
+    };
+    Problem::Doubt {
+        doubt,
+        options: &[ReadOption::Counts, ReadOption::Values],
+        remedy: "if columns hold votes per class, name them with `counts`",
+    }
 }
 
 /// What whole numbers mean, nothing in them tells.

@@ -4,6 +4,7 @@
 //! line, its help and the documentation take it from there. The first format in the list that
 //! recognizes a source reads it, so the more specific ones stand first.
 
+mod against;
 mod argilla;
 mod chaosnli;
 mod cifar10n;
@@ -11,9 +12,10 @@ pub(crate) mod columns;
 mod crowdflower;
 pub(crate) mod diagnosis;
 mod huggingface;
+mod item_rows;
 mod label_studio;
 mod lewidi;
-mod lists;
+pub(crate) mod lists;
 mod long;
 mod long_frame;
 mod long_rows;
@@ -27,8 +29,10 @@ mod peerannot;
 mod popquorn;
 mod potato;
 mod prodigy;
+mod responses;
 mod survey;
 mod toloka;
+mod vote_objects;
 mod wide;
 mod zooniverse;
 
@@ -75,6 +79,7 @@ pub const FORMATS: &[Format] = &[
     crowdflower::FORMAT,
     toloka::FORMAT,
     potato::FORMAT,
+    responses::FORMAT,
     zooniverse::FORMAT,
     survey::FORMAT,
     peerannot::FORMAT,
@@ -206,6 +211,62 @@ pub(crate) fn rows_of_columns(value: &Value) -> Option<Value> {
         Value::Object(cells.collect())
     };
     Some(Value::Array((0..lengths[0]).map(row).collect()))
+}
+
+/// The rows of a document that is one line of JSON and holds columns: lists under names, or `columns` and `data`
+/// (pandas).
+pub(crate) fn rows_of_one_line(table: &dissensus_io::Table) -> Option<Value> {
+    let [row] = table.sample.as_slice() else { return None };
+    let whole = table.kind == TableKind::JsonLines
+        && row.cells.iter().all(|cell| cell.is_array() || cell.is_object());
+    let cells = || table.columns.iter().cloned().zip(row.cells.iter().cloned());
+    let document: serde_json::Map<String, Value> = cells().filter(|_| whole).collect();
+    if let (Some(Value::Array(names)), Some(Value::Array(data))) =
+        (document.get("columns"), document.get("data"))
+    {
+        let names: Option<Vec<&str>> = names.iter().map(Value::as_str).collect();
+        let names = names?;
+        let row = |row: &Value| {
+            let cells = row.as_array().filter(|cells| cells.len() == names.len())?;
+            Some(Value::Object(
+                names.iter().map(ToString::to_string).zip(cells.iter().cloned()).collect(),
+            ))
+        };
+        return data.iter().map(row).collect();
+    }
+    rows_of_columns(&Value::Object(document))
+}
+
+/// The rows of a document that holds, for every item, numbers by class: `{"a": {"yes": 2, "no": 1}}`.
+pub(crate) fn rows_of_counts(value: &Value) -> Option<Value> {
+    const CLASSES: usize = 30;
+    const ITEMS: usize = 3;
+    let items = value.as_object().filter(|items| items.len() >= ITEMS)?;
+    let mut classes: Vec<&String> = Vec::new();
+    for counts in items.values() {
+        let counts = counts.as_object().filter(|counts| !counts.is_empty())?;
+        if !counts.values().all(Value::is_u64) {
+            return None;
+        }
+        let new: Vec<&String> = counts.keys().filter(|class| !classes.contains(class)).collect();
+        classes.extend(new);
+        if classes.len() > CLASSES {
+            return None;
+        }
+    }
+    if classes.len() < 2 || classes.len() >= items.len() {
+        return None;
+    }
+    let row = |(id, counts): (&String, &Value)| {
+        let zero = Value::from(0);
+        let cells = classes
+            .iter()
+            .map(|class| ((*class).clone(), counts.get(*class).unwrap_or(&zero).clone()));
+        Value::Object(
+            std::iter::once(("id".to_owned(), Value::from(id.as_str()))).chain(cells).collect(),
+        )
+    };
+    Some(Value::Array(items.iter().map(row).collect()))
 }
 
 /// The names that say something about a person.

@@ -15,11 +15,10 @@ use super::long::Layout;
 use super::long_rows::{self, Labels, LabelsOf, Status};
 use crate::collector::{Collector, Places};
 use crate::names;
-use crate::options::{MultiLabel, ReadOptions};
-use crate::plausible::{Guesses, separator_of};
+use crate::options::ReadOptions;
+use crate::plausible::Guesses;
 use crate::profile::Profile;
 use dissensus_io::Example;
-use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, cell_text};
 
@@ -34,16 +33,7 @@ pub(super) const FORMAT: Format = Format {
          H1,A1,W1,Approved,Good.,pos\n\
          H1,A2,W2,Submitted,Good.,neg\n",
     )],
-    options: &[
-        O::Item,
-        O::Annotator,
-        O::Label,
-        O::Text,
-        O::Classes,
-        O::Missing,
-        O::Multilabel,
-        O::Separator,
-    ],
+    options: long_rows::PLATFORM,
     detect,
     read,
 };
@@ -229,6 +219,12 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
         None => None,
     };
     let Some(question) = question else {
+        if several_items(table, questions.keys()) {
+            return Err(Problem::NotRead {
+                what: "every assignment holds several items, each with an answer of its own (Input.…1 and Answer.…1)".to_owned(),
+                remedy: Some("make a row of each item and its answer"),
+            });
+        }
         let found = questions.into_keys().collect();
         let expected = "one question to read";
         return Err(Problem::Choice { expected, found, option: ReadOption::Label });
@@ -247,25 +243,46 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
             Labels::Own(Box::new(task_labels(*only, question)))
         }
         [only] if table.columns[*only].strip_prefix(ANSWER) == Some(question.as_str()) => {
-            Labels::Cell { separator: separator(table, *only, collector) }
+            Labels::Cell {
+                separator: long_rows::separator(&columns::values(table, *only), collector),
+            }
         }
         several => Labels::Own(flag_labels(table, several, &question)),
     };
-    collector.guesses =
-        Some(Guesses { labels: options.label.is_none().then_some(guessed), ..Guesses::default() });
+    collector.guesses = Some(Guesses {
+        item: options.item.is_none().then(|| table.columns[item].clone()),
+        labels: options.label.is_none().then_some(guessed),
+        // Workers may agree on every item.
+        own: true,
+        ..Guesses::default()
+    });
     let text = columns::text(table, options, &[annotator, Some(label)])?;
     Ok((Layout { annotator, text, ..Layout::of(item, label) }, labels))
 }
 
-/// The character between several answers of a cell: `a|b`, as checkboxes are written.
-fn separator(table: &Table, column: usize, collector: &mut Collector<'_>) -> Option<char> {
-    if collector.options.separator.is_some() || collector.options.multilabel == MultiLabel::Error {
-        return collector.options.separator;
-    }
-    let values = columns::values(table, column);
-    let (_, separator) = separator_of(values.iter().map(String::as_str))?;
-    collector.note("separator", format!("{separator:?} between the labels of a vote"));
-    Some(separator)
+/// Whether questions and inputs are numbered alike: `Answer.q1` is about `Input.text1`.
+fn several_items<'q>(table: &Table, questions: impl Iterator<Item = &'q String>) -> bool {
+    let series = |names: Vec<&str>| -> Option<Vec<String>> {
+        let parts: Option<Vec<(String, String)>> =
+            names.iter().map(|name| names::series(name)).collect();
+        let parts = parts.filter(|parts| parts.len() > 1)?;
+        let same = parts.iter().all(|(stem, _)| *stem == parts[0].0);
+        same.then(|| parts.into_iter().map(|(_, tail)| tail).collect())
+    };
+    let inputs: Vec<&str> =
+        table.columns.iter().filter_map(|name| name.strip_prefix("Input.")).collect();
+    let asked = series(questions.map(String::as_str).collect());
+    asked.is_some_and(|asked| {
+        let with = |stem: &str| {
+            inputs
+                .iter()
+                .copied()
+                .filter(|name| names::series(name).is_some_and(|(s, _)| s == stem))
+                .collect::<Vec<_>>()
+        };
+        let mut stems = inputs.iter().filter_map(|name| Some(names::series(name)?.0));
+        stems.any(|stem| series(with(&stem)).is_some_and(|tails| tails == asked))
+    })
 }
 
 fn task_labels(column: usize, question: String) -> impl Fn(&Row) -> Result<Vec<String>, Problem> {

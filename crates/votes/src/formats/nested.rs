@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::Format;
+use super::vote_objects::{self, States};
 use crate::collector::{Collector, Places};
 use crate::names;
 use crate::options::ReadOptions;
@@ -57,6 +58,8 @@ struct Votes<'v> {
 struct Vote<'v> {
     annotator: Option<String>,
     label: &'v Value,
+    /// The object that holds it.
+    object: Option<&'v Map<String, Value>>,
 }
 
 /// The lists of votes by question: where they are, and what the label is called.
@@ -198,13 +201,22 @@ fn walk<'v>(
     }
     match value {
         Value::Object(map) => {
+            let who = annotator(map).flatten();
             for (key, inner) in map {
+                if let (Some(who), Some(list)) = (&who, inner.as_array())
+                    && by_one(who, list, key, row, found)
+                {
+                    continue;
+                }
                 if key == POTATO {
                     potato(map, inner, row, found);
                     continue;
                 }
                 if let Some(list) = inner.as_array().filter(|list| is_list_of_votes(key, list)) {
-                    let votes = list.iter().map(|label| Vote { annotator: None, label }).collect();
+                    let votes = list
+                        .iter()
+                        .map(|label| Vote { annotator: None, label, object: None })
+                        .collect();
                     let question = if path.is_empty() { key.clone() } else { path.to_owned() };
                     found.entry(question).or_default().push(Votes {
                         item: item.to_owned(),
@@ -258,10 +270,11 @@ fn potato<'v>(
             let off = matches!(marked, Value::Null | Value::Bool(false))
                 || marked.as_str().is_some_and(|m| m == "false");
             if !off {
-                by_schema
-                    .entry(schema)
-                    .or_default()
-                    .push(Vote { annotator: user.clone(), label: name });
+                by_schema.entry(schema).or_default().push(Vote {
+                    annotator: user.clone(),
+                    label: name,
+                    object: None,
+                });
             }
         }
         for (schema, votes) in by_schema {
@@ -289,6 +302,42 @@ fn is_list_of_votes(key: &str, list: &[Value]) -> bool {
         })
 }
 
+/// The votes of one person on several items: `{"annotator", "answers": [{"item", "label"}]}`. Whether these are some.
+fn by_one<'v>(
+    who: &str,
+    list: &'v [Value],
+    path: &str,
+    row: u64,
+    found: &mut Questions<'v>,
+) -> bool {
+    let plain = |value: &Value| cell_text(value).filter(|_| value.is_string() || value.is_number());
+    let item = |vote: &Map<String, Value>| {
+        let known = vote.iter().filter_map(|(key, value)| Some((names::item(key)?, plain(value)?)));
+        known.min().map(|(_, id)| id)
+    };
+    let objects: Option<Vec<&Map<String, Value>>> = list.iter().map(Value::as_object).collect();
+    let Some(objects) = objects.filter(|objects| !objects.is_empty()) else { return false };
+    if objects.iter().any(|vote| item(vote).is_none() || annotator(vote).is_some()) {
+        return false;
+    }
+    let mut some = false;
+    for vote in objects {
+        let mut labels = Vec::new();
+        label(vote, "", 0, &mut labels);
+        for (key, label) in labels {
+            let vote = Vote { annotator: Some(who.to_owned()), label, object: Some(vote) };
+            let item = item(vote.object.unwrap_or(&Map::new())).unwrap_or_default();
+            found.entry(format!("{path}.{key}")).or_default().push(Votes {
+                item,
+                row,
+                votes: vec![vote],
+            });
+            some = true;
+        }
+    }
+    some
+}
+
 /// Votes of people who are named.
 fn named<'v>(
     objects: &[&'v Map<String, Value>],
@@ -303,7 +352,8 @@ fn named<'v>(
         label(vote, "", 0, &mut labels);
         for (key, label) in labels {
             let annotator = annotator(vote).flatten();
-            questions.entry(key).or_default().push(Vote { annotator, label });
+            let object = Some(*vote);
+            questions.entry(key).or_default().push(Vote { annotator, label, object });
         }
     }
     for (key, votes) in questions {
@@ -338,9 +388,9 @@ fn rated<'v>(
     found: &mut Questions<'v>,
 ) {
     for key in objects.first().into_iter().flat_map(|object| object.keys()) {
-        let votes = objects
-            .iter()
-            .filter_map(|object| Some(Vote { annotator: None, label: object.get(key)? }));
+        let votes = objects.iter().filter_map(|object| {
+            Some(Vote { annotator: None, label: object.get(key)?, object: None })
+        });
         let votes = Votes { item: item.to_owned(), row, votes: votes.collect() };
         found.entry(format!("{path}.{key}")).or_default().push(votes);
     }
@@ -426,9 +476,16 @@ fn enter(
     collector: &mut Collector<'_>,
 ) -> Result<(), ReadError> {
     let mut missing = Places::default();
+    let mut states = States::default();
     for Votes { item, row, votes } in lists {
         collector.name_item(&item, row)?;
-        for Vote { annotator, label } in votes {
+        for Vote { annotator, label, object } in votes {
+            if object.is_some_and(vote_objects::is_span) {
+                return Err(collector.error(vote_objects::spans()).row(row).item(item));
+            }
+            if object.is_some_and(|object| !states.counts(object, &item, row)) {
+                continue;
+            }
             let labels: Vec<String> = match label {
                 Value::Array(several) => several.iter().filter_map(cell_text).collect(),
                 one => cell_text(one).into_iter().collect(),
@@ -441,6 +498,7 @@ fn enter(
             collector.vote_several(&item, annotator.as_deref(), &kept, row)?;
         }
     }
+    states.note(collector)?;
     let what = format!("votes without an answer to {:?}", shorten(question));
     missing.left_out(collector, "missing-value", &what, "fill them in, or drop them");
     Ok(())

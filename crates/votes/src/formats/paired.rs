@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::Format;
-use super::columns::{self, Role};
+use super::columns;
+use super::item_rows::ItemColumns;
 use super::long::{Missing, MissingVotes};
+use super::long_rows;
 use crate::collector::Collector;
 use crate::names;
 use crate::options::ReadOptions;
@@ -24,7 +26,16 @@ pub(super) const FORMAT: Format = Format {
         "pairs.csv",
         "id,worker1,label1,worker2,label2\na,w3,yes,w7,no\nb,w7,no,w1,no\n",
     )],
-    options: &[O::Item, O::Label, O::Ignore, O::Text, O::Classes, O::Missing],
+    options: &[
+        O::Item,
+        O::Label,
+        O::Ignore,
+        O::Text,
+        O::Classes,
+        O::Missing,
+        O::Multilabel,
+        O::Separator,
+    ],
     detect,
     read,
 };
@@ -78,13 +89,7 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
         return Err(collector.error(not_this));
     };
     let options = collector.options;
-    let wrong = |problem: Problem| ReadError::new(collector.file.clone(), problem).row(1);
-    let item = columns::find(&table, Role::Item, options).map_err(wrong)?;
-    let item = item.ok_or_else(|| wrong(columns::no_column(&table, Role::Item)))?;
-    let text = columns::text(&table, options, &[]).map_err(wrong)?;
-    if options.item.is_none() {
-        collector.note("item column", table.columns[item].clone());
-    }
+    let rows = ItemColumns::find(&table, &[], collector)?;
     let (who, label) = columns[0];
     let name = |c: usize| table.columns[c].clone();
     collector.note(
@@ -93,29 +98,35 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     );
     collector.guesses =
         Some(Guesses { labels: options.label.is_none().then_some(stem), ..Guesses::default() });
+    let values = columns.iter().flat_map(|(_, label)| columns::values(&table, *label)).collect();
+    let separator = long_rows::separator(&values, collector);
     let missing_values = Missing::new(options, false);
     let mut missing = MissingVotes::default();
-    for row in table.rows(&options.limits) {
-        let Some(row) = collector.good(row)? else {
-            continue;
-        };
-        let id = cell_text(row.cell(item)).unwrap_or_default();
-        if !collector.new_item(&id, row.number)? {
-            continue;
-        }
-        if let Some(text) = text.and_then(|column| cell_text(row.cell(column))) {
-            collector.text(&id, text);
-        }
+    rows.each(table, collector, |row, id, collector| {
         for &(who, label) in &columns {
-            let label = cell_text(row.cell(label)).unwrap_or_default();
-            if missing_values.contains(&label) {
-                missing.add(&id, row.number, &label);
+            let labels = long_rows::cell_labels(row.cell(label), separator);
+            let labels = match labels {
+                Ok(labels) => labels,
+                Err(problem) => {
+                    let error = collector.error(problem).row(row.number).item(id);
+                    collector.reject(error)?;
+                    continue;
+                }
+            };
+            let several: Vec<&str> = labels
+                .iter()
+                .map(String::as_str)
+                .filter(|label| !missing_values.contains(label))
+                .collect();
+            if several.is_empty() {
+                missing.add(id, row.number, labels.first().map_or("", String::as_str));
                 continue;
             }
             let who = cell_text(row.cell(who)).filter(|who| !who.trim().is_empty());
-            collector.vote(&id, who.as_deref(), &label, 1.0, row.number)?;
+            collector.vote_several(id, who.as_deref(), &several, row.number)?;
         }
-    }
+        Ok(())
+    })?;
     missing.note(collector);
     Ok(())
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::Format;
 use super::columns::like_person;
 use crate::collector::{Collector, Places};
+use crate::names;
 use crate::options::ReadOptions;
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
@@ -89,7 +90,19 @@ fn holds_votes(outer: &Map<String, Value>) -> bool {
 
 /// Whether all keys read like names of people.
 fn like_people<'k>(mut keys: impl Iterator<Item = &'k String>) -> bool {
-    keys.all(|key| like_person(key))
+    let user = |key: &str| key.strip_prefix('u').is_some_and(|n| n.parse::<u32>().is_ok());
+    keys.all(|key| like_person(key) || user(key) || names::first_name(key))
+}
+
+/// Whether all keys read like the ids of things: `item_3`, `q7`, `img12`.
+fn like_things<'k>(mut keys: impl Iterator<Item = &'k String>) -> bool {
+    let stem = |key: &str| names::series(key).map(|(stem, _)| stem);
+    keys.all(|key| {
+        stem(key).is_some_and(|stem| {
+            names::item(&format!("{stem}_id")).is_some()
+                || ["t", "q", "i", "x", "s", "d"].contains(&stem.as_str())
+        })
+    })
 }
 
 fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
@@ -199,9 +212,13 @@ fn item_level(
     }
     let inner = || outer.values().filter_map(Value::as_object).flat_map(Map::keys);
     let people = (like_people(outer.keys()), like_people(inner()));
-    let inner_items = people == (true, false);
+    let things = (like_things(outer.keys()), like_things(inner()));
+    let inner_items = people == (true, false) || (people.0 == people.1 && things == (false, true));
+    let told = people.0 != people.1 || things.0 != things.1;
     let different: HashSet<&String> = inner().collect();
-    if people.0 == people.1 && different.len() > outer.len() && different.len() > 10 {
+    // peerannot numbers its tasks.
+    let numbered = (0..outer.len()).all(|task| outer.contains_key(&task.to_string()));
+    if !told && different.len() > outer.len() && (different.len() > 10 || !numbered) {
         let found = vec![format!("{} outer and {} inner keys", outer.len(), different.len())];
         let expected =
             "the items to be `outer` or `inner` (there are usually more items than workers)";

@@ -1,12 +1,15 @@
-//! Exports of surveys, in which people are rows and items are columns: Google Forms (a grid gives columns
-//! `question [item]`) and Qualtrics (two more rows of headings, columns about the response).
+//! Exports of surveys, in which people are rows and items are columns: Google Forms, LimeSurvey and SurveyMonkey (a grid
+//! gives columns `question [item]`), Qualtrics (two more rows of headings, columns about the response), and tables with
+//! one row per annotator.
 
 use std::collections::HashSet;
 
 use super::Format;
 use super::columns;
 use super::long::{Missing, MissingVotes};
+use super::long_rows;
 use crate::collector::{Collector, Places};
+use crate::names;
 use crate::options::ReadOptions;
 use crate::plausible::Guesses;
 use crate::profile::Profile;
@@ -16,8 +19,8 @@ use dissensus_io::{Problem, ReadError, ReadOption, Row, Source, Table, cell_text
 
 pub(super) const FORMAT: Format = Format {
     name: "survey",
-    title: "Surveys (Google Forms, Qualtrics): one row per person, one column per item",
-    layout: "CSV: Timestamp, then columns `question [item]`; or StartDate, …, ResponseId, then one column per item",
+    title: "Surveys (Google Forms, LimeSurvey, SurveyMonkey, Qualtrics): one row per person, one column per item",
+    layout: "CSV: Timestamp, then columns `question [item]`; or StartDate, …, ResponseId, then one column per item; a unique column of annotators, then one column per item",
     trap: "people stand in rows: previews of Qualtrics are left out and counted",
     examples: &[Example::text(
         "responses.csv",
@@ -25,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
          2024-05-10,39,yes,no\n\
          2024-05-11,25,no,no\n",
     )],
-    options: &[O::Label, O::Annotator, O::Classes, O::Missing],
+    options: &[O::Label, O::Annotator, O::Classes, O::Missing, O::Multilabel, O::Separator],
     detect,
     read,
 };
@@ -35,47 +38,64 @@ struct Grid {
     questions: Vec<(String, Vec<(usize, String)>)>,
     annotator: Option<usize>,
     qualtrics: bool,
+    /// Whether only the user can say that people stand in rows and items in columns.
+    asks: bool,
 }
 
 fn grid(table: &Table, options: &ReadOptions) -> Option<Grid> {
-    let first = table.columns.first()?;
-    let stamp =
-        ["Timestamp", "Zeitstempel", "Horodateur", "Marca temporal"].contains(&first.as_str());
     let said = options.annotator.as_ref().and_then(|said| columns::named(&table.columns, said));
-    if stamp {
+    let annotator = said.or_else(|| respondent(table));
+    let stamp = table.columns.first().is_some_and(|first| {
+        ["Timestamp", "Zeitstempel", "Horodateur", "Marca temporal"].contains(&first.as_str())
+    });
+    let begins =
+        |start: &str| table.columns.iter().any(|name| name.split('.').next() == Some(start));
+    let lime = begins("submitdate") && begins("lastpage");
+    let monkey = table.columns.first().is_some_and(|first| names::plain(first) == "respondentid");
+    if stamp || lime || monkey {
         let mut questions: Vec<(String, Vec<(usize, String)>)> = Vec::new();
         for (c, name) in table.columns.iter().enumerate() {
-            let Some((question, item)) =
-                name.strip_suffix(']').and_then(|name| name.rsplit_once('['))
-            else {
-                continue;
-            };
-            let question = question.trim().to_owned();
+            let Some((question, item)) = in_brackets(name) else { continue };
             match questions.iter_mut().find(|(known, _)| *known == question) {
-                Some((_, items)) => items.push((c, item.to_owned())),
-                None => questions.push((question, vec![(c, item.to_owned())])),
+                Some((_, items)) => items.push((c, item)),
+                None => questions.push((question, vec![(c, item)])),
             }
         }
         questions.retain(|(_, items)| items.len() > 1);
-        let email =
-            ["Email Address", "Username", "Email"].iter().find_map(|name| table.column(name));
-        return (!questions.is_empty()).then_some(Grid {
-            questions,
-            annotator: said.or(email),
-            qualtrics: false,
-        });
+        if !questions.is_empty() {
+            return Some(Grid { questions, annotator, qualtrics: false, asks: false });
+        }
     }
     let qualtrics =
         ["StartDate", "EndDate", "Finished"].iter().all(|name| table.column(name).is_some());
-    if !qualtrics {
+    let rows: Vec<&Row> =
+        table.sample.iter().filter(|row| !qualtrics || !is_heading(row)).collect();
+    let profile = Profile::of(&table.columns, rows.into_iter());
+    let people = annotator.is_some_and(|who| {
+        profile.is_unique(who) && (said.is_some() || names::annotator(profile.name(who)))
+    });
+    if !(qualtrics || people || stamp) {
         return None;
     }
-    let rows: Vec<&Row> = table.sample.iter().filter(|row| !is_heading(row)).collect();
-    let profile = Profile::of(&table.columns, rows.into_iter());
-    let end =
-        table.column("UserLanguage").or_else(|| table.column("DistributionChannel")).unwrap_or(0);
+    let end = match qualtrics {
+        true => {
+            table
+                .column("UserLanguage")
+                .or_else(|| table.column("DistributionChannel"))
+                .unwrap_or(0)
+                + 1
+        }
+        false => 0,
+    };
+    let of_item = |&c: &usize| {
+        let name = profile.name(c);
+        c >= end
+            && Some(c) != annotator
+            && !names::derived(name)
+            && (qualtrics || !names::about(name) || name.split_whitespace().count() > 3)
+    };
     let answer =
-        |&c: &usize| c > end && (2..=20).contains(&profile.distinct(c)) && !profile.is_text(c);
+        |c: &usize| of_item(c) && (2..=20).contains(&profile.distinct(*c)) && !profile.is_text(*c);
     let answers: Vec<usize> = profile.all().filter(answer).collect();
     let values = |c: usize| profile.values(c).collect::<HashSet<&str>>();
     let alike = |a: usize| {
@@ -85,13 +105,50 @@ fn grid(table: &Table, options: &ReadOptions) -> Option<Grid> {
         answers.iter().map(|&a| alike(a)).max_by_key(Vec::len).filter(|items| items.len() > 2)?;
     let all: HashSet<&str> = items.iter().flat_map(|&c| profile.values(c)).collect();
     // An item on which everybody agrees belongs to them, too.
-    let same = |&c: &usize| {
-        c > end && profile.distinct(c) > 0 && profile.values(c).all(|value| all.contains(value))
+    let same = |c: &usize| {
+        of_item(c)
+            && profile.distinct(*c) > 0
+            && profile.values(*c).all(|value| all.contains(value))
     };
     let items: Vec<usize> = profile.all().filter(|c| items.contains(c) || same(c)).collect();
+    // A table about annotators may have a few columns alike.
+    if !qualtrics && (items.len() * 2 < table.columns.len() || all.len() > 12) {
+        return None;
+    }
     let items = items.into_iter().map(|c| (c, table.columns[c].clone())).collect();
-    let annotator = said.or_else(|| table.column("ResponseId"));
-    Some(Grid { questions: vec![("answers".to_owned(), items)], annotator, qualtrics: true })
+    let questions = vec![("answers".to_owned(), items)];
+    Some(Grid { questions, annotator, qualtrics, asks: true })
+}
+
+/// The column of who answers.
+fn respondent(table: &Table) -> Option<usize> {
+    const KNOWN: [&str; 8] = [
+        "Email Address",
+        "Username",
+        "Email",
+        "ResponseId",
+        "Respondent ID",
+        "id. Response ID",
+        "id. ID der Antwort",
+        "id",
+    ];
+    let known = || KNOWN.iter().find_map(|name| table.column(name));
+    let mut people = (0..table.columns.len()).filter(|&c| names::annotator(&table.columns[c]));
+    let first = people.next().filter(|_| people.next().is_none());
+    first.or_else(known)
+}
+
+/// A question and the item in brackets behind it: `Rude? [Text 1]`, `Q1[SQ001]`, `Q1[SQ001]. Rude? [Text 1]`.
+fn in_brackets(name: &str) -> Option<(String, String)> {
+    let inner = |text: &str| {
+        let (question, item) = text.strip_suffix(']')?.rsplit_once('[')?;
+        Some((question.trim().to_owned(), item.trim().to_owned()))
+    };
+    if let Some((code, text)) = name.split_once("]. ") {
+        let (question, item) = inner(&format!("{code}]"))?;
+        return Some((question, inner(text).map_or(item, |(_, item)| item)));
+    }
+    inner(name)
 }
 
 /// Whether a row of Qualtrics is one of the two more rows of headings.
@@ -113,12 +170,12 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
         return Err(collector.error(not_this));
     };
     let options = collector.options;
-    let Some(Grid { mut questions, annotator, qualtrics }) = grid(&table, options) else {
+    let Some(Grid { mut questions, annotator, qualtrics, asks }) = grid(&table, options) else {
         return Err(collector.error(not_this));
     };
-    if qualtrics && options.format.is_none() {
+    if asks && options.format.is_none() {
         return Err(collector.error(Problem::Choice {
-            expected: "to be told that this survey of Qualtrics has one row per person and one column per item",
+            expected: "to be told that this table has one row per person and one column per item (a survey)",
             found: vec![FORMAT.name.to_owned()],
             option: ReadOption::Format,
         }));
@@ -146,6 +203,8 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     collector.guesses =
         Some(Guesses { labels: options.label.is_none().then_some(question), ..Guesses::default() });
     let status = table.column("Status").filter(|_| qualtrics);
+    let values = items.iter().flat_map(|(column, _)| columns::values(&table, *column)).collect();
+    let separator = long_rows::separator(&values, collector);
     let missing_values = Missing::new(options, false);
     let (mut missing, mut previews) = (MissingVotes::default(), Places::default());
     for row in table.rows(&options.limits) {
@@ -164,12 +223,25 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
             annotator.and_then(|c| cell_text(row.cell(c))).filter(|who| !who.trim().is_empty());
         let who = named.unwrap_or_else(|| format!("row {}", row.number));
         for (column, item) in &items {
-            let label = cell_text(row.cell(*column)).unwrap_or_default();
-            if missing_values.contains(&label) {
+            let labels = long_rows::cell_labels(row.cell(*column), separator);
+            let labels = match labels {
+                Ok(labels) => labels,
+                Err(problem) => {
+                    let error = collector.error(problem).row(row.number).item(item);
+                    collector.reject(error)?;
+                    continue;
+                }
+            };
+            let several: Vec<&str> = labels
+                .iter()
+                .map(String::as_str)
+                .filter(|label| !missing_values.contains(label))
+                .collect();
+            if several.is_empty() {
                 collector.name_item(item, row.number)?;
-                missing.add(item, row.number, &label);
+                missing.add(item, row.number, labels.first().map_or("", String::as_str));
             } else {
-                collector.vote(item, Some(&who), &label, 1.0, row.number)?;
+                collector.vote_several(item, Some(&who), &several, row.number)?;
             }
         }
     }

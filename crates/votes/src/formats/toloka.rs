@@ -10,7 +10,6 @@ use super::long_rows::{self, Labels, Status};
 use crate::collector::Collector;
 use crate::options::ReadOptions;
 use dissensus_io::Example;
-use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption};
 use dissensus_io::{Source, Table};
 
@@ -25,16 +24,7 @@ pub(super) const FORMAT: Format = Format {
          a.jpg\tcat\tt1\tw1\tAPPROVED\n\
          a.jpg\tdog\tt1\tw2\tAPPROVED\n",
     )],
-    options: &[
-        O::Item,
-        O::Annotator,
-        O::Label,
-        O::Text,
-        O::Classes,
-        O::Missing,
-        O::Multilabel,
-        O::Separator,
-    ],
+    options: long_rows::PLATFORM,
     detect,
     read,
 };

@@ -267,18 +267,31 @@ fn missing(table: &Table, layout: &Layout, options: &ReadOptions) -> Missing {
     missing
 }
 
-/// The character between the labels of a cell: as the user says, else guessed where cells may hold
-/// several.
-fn separator(table: &Table, layout: &Layout, collector: &mut Collector<'_>) -> Option<char> {
-    let options = collector.options;
-    if options.separator.is_some() || !options.takes_several() {
-        return options.separator;
+/// Beside 0 and 1, −1 may be a class of its own: where it is not what most cells are, or all cells of an item.
+fn minus_one(table: &Table, layout: &Layout, options: &ReadOptions) -> Result<(), Problem> {
+    if options.missing.is_some() || options.classes.is_some() {
+        return Ok(());
     }
     let values: HashSet<String> =
         layout.annotators.iter().flat_map(|&c| columns::values(table, c)).collect();
-    let (_, separator) = separator_of(values.iter().map(String::as_str))?;
-    collector.note("separator", format!("{separator:?} between the labels of a vote"));
-    Some(separator)
+    let scale = ["-1", "0", "1"];
+    if values.len() != scale.len() || !scale.iter().all(|value| values.contains(*value)) {
+        return Ok(());
+    }
+    let none = |row: &dissensus_io::Row, c: usize| columns::number(row.cell(c)) == Some(-1.0);
+    let of = |row: &dissensus_io::Row| layout.annotators.iter().filter(|&&c| none(row, c)).count();
+    let cells = table.sample.len() * layout.annotators.len();
+    let most = table.sample.iter().map(of).sum::<usize>() * 2 > cells;
+    let everywhere = table.sample.iter().any(|row| of(row) == layout.annotators.len());
+    const ENOUGH: usize = 8;
+    if !everywhere && (most || table.sample.len() < ENOUGH) {
+        return Ok(());
+    }
+    Err(Problem::Doubt {
+        doubt: "-1 may be a class beside 0 and 1, or mean that there is no vote".to_owned(),
+        options: &[ReadOption::Missing, ReadOption::Classes],
+        remedy: "if it is no vote, say so with `missing = -1`; if it is a class, declare them with `classes = -1,0,1`",
+    })
 }
 
 fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
@@ -294,9 +307,11 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
         return Err(collector.error(columns::no_column(&table, Role::Annotator)));
     }
     check_strangers(&table, &layout).map_err(|p| collector.error(p).row(1))?;
+    minus_one(&table, &layout, collector.options).map_err(|p| collector.error(p).row(1))?;
     let missing_values = missing(&table, &layout, collector.options);
     note(&table, &layout, &missing_values, collector);
-    let separator = separator(&table, &layout, collector);
+    let values = layout.annotators.iter().flat_map(|&c| columns::values(&table, c)).collect();
+    let separator = long_rows::separator(&values, collector);
     let unsplit = collector.options.takes_several() && separator.is_none();
     let mut labels_seen = HashSet::new();
     let columns = table.columns.clone();

@@ -94,6 +94,8 @@ pub fn options(format: Option<&str>, choice: usize) -> ReadOptions {
         26 => options.scale = Some(Scale::MultiLabel),
         27 => options.scale = Some(Scale::Ordinal),
         28 => (options.one_hot, options.scale) = (names(&["*"]), Some(Scale::MultiLabel)),
+        29 => options.rows = names(&["#1!=a"]),
+        30 => options.item = Some("#1,#2".to_owned()),
         _ => {}
     }
     options
@@ -157,7 +159,7 @@ fn nothing_is_silent(
 /// In a long table a row is a vote or a missing one; canonical tables have rows for classes.
 fn every_row_counts(reading: &VoteFile, options: &ReadOptions, bytes: &[u8]) {
     // A vote for several labels is several votes, or none where no column is marked.
-    if reading.format.name != "long" || options.takes_several() {
+    if reading.format.name != "long" || options.takes_several() || options.rows.is_some() {
         return;
     }
     let input = Input::from_bytes("x", bytes.to_vec());
@@ -201,7 +203,7 @@ fn check_table(reading: &VoteFile) {
     }
     for target in TARGETS {
         let mut out = Cursor::new(Vec::new());
-        match write(table, target, &mut out) {
+        match write(table, &[], target, &mut out) {
             Ok(()) => reads_back(table, target.name, out.into_inner()),
             Err(WriteError::Id { .. }) => {}
             Err(WriteError::Scale(error)) => {

@@ -78,7 +78,8 @@ Examples:
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
   dissensus study run mine.toml --shard 2/8  one eighth of it, on one of eight machines
 
-Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are wrong; 130 interrupted.";
+Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are
+wrong, or a stage needs weights that are gone; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, load) = (args.choice.study()?, args.fetching.context()?);
@@ -158,6 +159,7 @@ pub(super) fn conclude(
     let study::StudyOutcome { ended, examined, results, about, all_pushed } = outcome;
     let (failed, missing) = (results.collected.failed.len(), results.collected.missing);
     let unexamined = results.collected.unexamined.clone();
+    let has_less = !results.collected.without_weights.is_empty();
     after.drop_weights(plan, store)?;
     print_tables(&plan.book_of(results, &about)?, after.markdown)?;
     for (stage, runs) in &unexamined {
@@ -172,7 +174,7 @@ pub(super) fn conclude(
     if !closed(open, missing, examined.stopped) {
         return Ok(ExitCode::from(130));
     }
-    let code = u8::from(some_failed || !all_pushed);
+    let code = if has_less { 2 } else { u8::from(some_failed || !all_pushed) };
     let Some(out) = &after.report else {
         let folder = store.path().display();
         let next = match store.studies()?.len() {

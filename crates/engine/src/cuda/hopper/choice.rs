@@ -99,7 +99,7 @@ impl Cuda {
             visits: &visits,
             batch: BATCH,
             rate: 1e-3,
-            targets: Targets::Classes(&labels),
+            samples: Targets::Classes(&labels).into(),
             shifts: None,
             mixture: None,
             mode: Mode::Train,

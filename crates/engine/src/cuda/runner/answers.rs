@@ -160,12 +160,17 @@ impl CudaRunner {
                 epoch.batch, self.settings.batch
             )));
         }
+        if epoch.samples.rows.is_some() {
+            let text = "a GPU trains on every example once per epoch, not on a sample per vote; train \
+                        this run on the CPU";
+            return Err(EngineError::Device(text.to_owned()));
+        }
         check_rows(epoch.visits, self.rows)?;
         if epoch.visits.len() > self.rows {
             let text = format!("{} visits to {} examples", epoch.visits.len(), self.rows);
             return Err(EngineError::Data(text));
         }
-        let soft = self.targets(epoch.targets, epoch.visits)?;
+        let soft = self.targets(epoch.samples.targets, epoch.visits)?;
         let m = &self.memory;
         self.stream.write(m.visits, epoch.visits)?;
         if let Some(shifts) = epoch.shifts {

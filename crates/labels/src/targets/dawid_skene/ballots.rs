@@ -107,6 +107,13 @@ impl Cast {
         self.weight
     }
 
+    /// What the votes of an annotator weigh.
+    pub(super) fn votes_of(&self, annotator: usize) -> f64 {
+        let pairs = &self.annotators[annotator..annotator + 2];
+        let own = self.voters[pairs[0]]..self.voters[pairs[1]];
+        self.voted_weights.get(own.clone()).map_or(own.len() as f64, |own| own.iter().sum())
+    }
+
     /// The shares of the votes on every item, row by row.
     pub(super) fn shares(&self) -> Vec<f64> {
         let mut rows = vec![0.0; (self.items.len() - 1) * self.classes];

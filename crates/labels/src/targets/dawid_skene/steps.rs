@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::ballots::Cast;
 use super::exp::exp_all;
+use crate::Confusions;
 use crate::parts::parts;
 
 /// The least that is taken for the expected number of votes of a pair, and for a prior: no vote
@@ -18,23 +19,7 @@ const ITEMS: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Parameters {
     pub(super) priors: Vec<f64>,
-    /// e_a(l | k) for the pair (a, l), a row of k.
-    errors: Vec<f64>,
-    annotators: Vec<usize>,
-    pair_classes: Vec<u16>,
-}
-
-impl Parameters {
-    pub(super) fn confusion(&self, annotator: usize, truth: u16, vote: u16) -> Option<f64> {
-        let (k, l) = (truth as usize, vote as usize);
-        if k >= self.priors.len() || l >= self.priors.len() {
-            return None;
-        }
-        let start = *self.annotators.get(annotator)?;
-        let own = self.pair_classes.get(start..*self.annotators.get(annotator + 1)?)?;
-        let at = own.binary_search(&vote).ok();
-        Some(at.map_or(0.0, |at| self.errors[(start + at) * self.priors.len() + k]))
-    }
+    pub(super) confusions: Confusions,
 }
 
 /// Priors and errors that fit the posteriors best.
@@ -77,15 +62,17 @@ pub(super) fn maximize(cast: &Cast, posteriors: &[f64]) -> Parameters {
             row.iter_mut().zip(&totals).for_each(|(error, total)| *error /= total);
         }
     });
-    let (annotators, pair_classes) = (cast.annotators.clone(), cast.pair_classes.clone());
-    Parameters { priors, errors, annotators, pair_classes }
+    let (annotators, votes) = (cast.annotators.clone(), cast.pair_classes.clone());
+    let confusions = Confusions { classes: cast.classes(), annotators, votes, cells: errors };
+    Parameters { priors, confusions }
 }
 
 /// Writes the posteriors under these parameters; their log-likelihood.
 pub(super) fn expect(cast: &Cast, parameters: &Parameters, posteriors: &mut [f64]) -> f64 {
     let classes = cast.classes().max(1);
     let priors: Vec<f64> = parameters.priors.iter().map(|&prior| log(prior)).collect();
-    let errors: Vec<f64> = parameters.errors.par_iter().map(|&error| log(error)).collect();
+    let errors: Vec<f64> =
+        parameters.confusions.cells.par_iter().map(|&error| log(error)).collect();
     let chunk = |(chunk, rows): (usize, &mut [f64])| {
         let mut sum = 0.0;
         for (item, row) in (chunk * ITEMS..).zip(rows.chunks_exact_mut(classes)) {

@@ -22,7 +22,7 @@ pub(super) const FORMAT: Format = Format {
     name: "label-studio",
     title: "Label Studio: the JSON, JSON-MIN and CSV exports, choices and ratings",
     layout: r#"JSON: [{"id", "data", "annotations": [{"result": [{"type": "choices", "from_name", "value": {"choices": ["x"]}}], "completed_by", "was_cancelled"}]}]"#,
-    trap: "cancelled annotations, drafts and predictions are no votes: they are left out and counted",
+    trap: "cancelled annotations, references (`ground_truth`), drafts and predictions are no votes: they are left out and counted",
     examples: &[
         Example::text(
             "project.json",

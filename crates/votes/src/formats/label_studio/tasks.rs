@@ -13,6 +13,7 @@ use dissensus_io::{Problem, ReadError};
 #[derive(Default)]
 struct LeftOut {
     cancelled: Places,
+    references: Places,
     unanswered: Places,
     other: BTreeMap<String, Places>,
     drafts: Places,
@@ -119,6 +120,10 @@ fn read_annotation(
         left.cancelled.add(id, row);
         return Ok(());
     }
+    if annotation["ground_truth"] == true {
+        left.references.add(id, row);
+        return Ok(());
+    }
     let Value::Array(results) = &annotation["result"] else {
         let error = answer::shape(collector, "a list of results", &annotation["result"]).row(row);
         return collector.reject(error.column("result").item(id));
@@ -158,6 +163,8 @@ impl LeftOut {
         }
         let ask = "submit them in Label Studio and export again";
         self.cancelled.left_out(collector, "cancelled-annotation", "cancelled annotations", ask);
+        let what = "reference annotations (`ground_truth`)";
+        self.references.left_out(collector, "not-a-vote", what, "a reference is no vote");
         let what = "annotations without an answer to the question";
         self.unanswered.left_out(collector, "missing-value", what, ask);
         self.drafts.left_out(collector, "draft", "drafts", ask);
