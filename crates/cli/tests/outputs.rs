@@ -19,6 +19,7 @@ struct Row(&'static str, &'static str, &'static str, &'static str, bool);
 
 const OUTPUTS: &[Row] = &[
     Row("votes convert", "<OUT>", "votes convert votes.csv OUT", "x.npz", true),
+    Row("votes targets", "--out", "votes targets votes.csv --out OUT", "x.csv", true),
     Row("votes inspect", "--svg", "votes inspect votes.csv --svg OUT", "x.svg", true),
     Row(
         "score",
