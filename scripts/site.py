@@ -3,8 +3,8 @@
 
     scripts/site.py PROGRAM FOLDER
 
-What is written by hand stays where it is: README.md, docs, and what they link to. From the program come one page per
-metric and the help of every command. A link from a page to a file of this repository becomes a page or a copy of it.
+What is written by hand stays where it is: README.md, docs, and what they link to. From the program comes one page per
+metric. A link from a page to a file of this repository becomes a page or a copy of it.
 """
 
 from __future__ import annotations
@@ -120,22 +120,6 @@ def metrics(site: Site, program: str) -> None:
     site.write(Path("metrics/index.md"), "\n".join(lines) + "\n")
 
 
-def commands(site: Site, program: str) -> None:
-    """The help of every command on one page."""
-    lines = ["# Command line", "", "What `dissensus COMMAND --help` prints.", ""]
-
-    def add(words: list[str]) -> None:
-        text = said(program, *words, "--help")
-        lines.extend([f"{'#' * min(len(words) + 2, 4)} dissensus {' '.join(words)}".rstrip(), "", f"```text\n{text}\n```", ""])
-        listed = re.search(r"^Commands:\n((?:  .*\n|\n)+)", text + "\n", re.MULTILINE)
-        for name in re.findall(r"^  (\w[\w-]*)(?:  |$)", listed[1] if listed else "", re.MULTILINE):
-            if name != "help":
-                add([*words, name])
-
-    add([])
-    site.write(Path("commands.md"), "\n".join(lines))
-
-
 def main() -> None:
     program, folder = sys.argv[1], Path(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
@@ -145,7 +129,6 @@ def main() -> None:
             site.need(file)
     site.all()
     metrics(site, program)
-    commands(site, program)
     pages = len(list(folder.rglob("*.md")))
     print(f"{pages} pages in {folder}")
 

@@ -4,7 +4,7 @@
 
 Nsight Compute runs the kernels of some steps of a ResNet-18 one at a time, so the sum is that of a step
 without overlap. The floor of a class is the larger of its arithmetic at the rate of a large matrix
-product on this card and the bytes it moved at the rate of a large copy.
+product on this GPU and the bytes it moved at the rate of a large copy.
 """
 
 import argparse
@@ -32,7 +32,7 @@ OURS = {"conv_": "convolutions, ours", "stride_": "convolutions, ours",
         "accumulate": "small", "unpad": "small", "add": "small", "scatter": "small",
         "gather": "small"}
 BATCH = 128
-# Multiply-adds of a picture's forward pass, and of its first convolution, whose input has no gradient.
+# Multiply-adds of a image's forward pass, and of its first convolution, whose input has no gradient.
 MACS = 555_417_600
 MACS_FIRST = 32 * 32 * 9 * 3 * 64
 # Those of the 13 convolutions of stride 1 that kernels of ours do in bfloat16, each of as many; and of the three of
@@ -126,7 +126,7 @@ def main():
     for row in [*rows, total]:
         print(f"{row['class']:28} {row['launches']:8.1f} {row['us']:8.1f} {row['dram_mb']:8.1f} "
               f"{row['floor_us']:8.1f}")
-    print(f"{steps} steps; this card: {tflops:.0f} TFLOP/s, {gbs:.0f} GB/s")
+    print(f"{steps} steps; this GPU: {tflops:.0f} TFLOP/s, {gbs:.0f} GB/s")
     # The kernels of each class, with the microseconds and launches of a step.
     names = {title: {} for title in found}
     for one in launches:

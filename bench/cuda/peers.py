@@ -2,17 +2,17 @@
 
     python bench/cuda/peers.py [--quick] [--variants graph-bf16 graphs-3 …]
 
-The recipe of the study: ResNet-18 for 32×32 pictures (3×3 stem, widths 64 to 512), 8,000 pictures
+The recipe of the study: ResNet-18 for 32×32 images (3×3 stem, widths 64 to 512), 8,000 images
 as bytes on the device, a new order every epoch, 62 batches of 128 and one of 64, random crops of
-pictures padded by 4 and random mirroring, each picture by itself, soft targets over 10 classes, SGD
+images padded by 4 and random mirroring, each image by itself, soft targets over 10 classes, SGD
 with rate 0.1, momentum 0.9 and weight decay 5e-4. An epoch trains and does nothing else.
 
-What makes PyTorch fast and changes no result is on: channels last, `cudnn.benchmark` on a card that
+What makes PyTorch fast and changes no result is on: channels last, `cudnn.benchmark` on a GPU that
 is warm, the fused SGD, batch norm without its counter of batches, order and crops drawn once an
 epoch, no word to the host within one. Where the fused SGD fails, the foreach one is timed instead.
 
 `eager` calls operation by operation. `graph` captures a whole step (gather, crop, mirroring,
-passes, update) as a CUDA graph and replays it; the last batch has a graph of its own, so no picture
+passes, update) as a CUDA graph and replays it; the last batch has a graph of its own, so no image
 is dropped. `graphs-N` replays the graphs of N independent runs on N streams of this process.
 
 `tf32` is f32 throughout, with matrix units allowed to round. `bf16` keeps weights, statistics and
@@ -23,7 +23,7 @@ rounded weights between steps and renews them, and widens the gradients, in a fe
     images_per_second   of all lanes together, from the median epoch
     step_ms             a step's share of the time: seconds of an epoch / (lanes × 63), in ms
     memory_mib          the most that the allocator held while timed
-    device_used_mib     what the card says is in use, with the context and the libraries
+    device_used_mib     what the driver says is in use, with the context and the libraries
     loss_first, _last   mean losses of the first and the last epoch; a variant must bring it down
 """
 
@@ -100,9 +100,9 @@ def tables():
     draw = partial(torch.randint, 256, generator=seeded, dtype=torch.uint8)
     patterns = draw((CLASSES, 4, 4, 3)).repeat_interleave(8, 1).repeat_interleave(8, 2)
     kinds = torch.randint(CLASSES, (ROWS,), generator=seeded)
-    pictures = patterns[kinds] // 2 + draw((ROWS, SIDE, SIDE, 3)) // 2
+    images = patterns[kinds] // 2 + draw((ROWS, SIDE, SIDE, 3)) // 2
     scores = torch.randn(ROWS, CLASSES, generator=seeded) + 3 * F.one_hot(kinds, CLASSES)
-    padded = F.pad(pictures, (0, 0, PAD, PAD, PAD, PAD))
+    padded = F.pad(images, (0, 0, PAD, PAD, PAD, PAD))
     return padded.reshape(-1, 3).to(DEVICE), torch.softmax(scores, 1).to(DEVICE)
 
 
@@ -160,15 +160,15 @@ class Lane:
         at = self.at + self.count[:rows]
         pixels = self.pixels[self.corner[at][:, None] + self.grid[self.mirrored[at]]]
         # rows of pixels with their three bytes are channels last already
-        picture = pixels.view(rows, SIDE, SIDE, 3).permute(0, 3, 1, 2)
-        return picture.float() * self.scale + self.offset, self.targets[self.order[at]]
+        image = pixels.view(rows, SIDE, SIDE, 3).permute(0, 3, 1, 2)
+        return image.float() * self.scale + self.offset, self.targets[self.order[at]]
 
     def step(self, rows):
-        picture, target = self.batch(rows)
+        image, target = self.batch(rows)
         if self.casts == "copies":
-            picture = picture.bfloat16()
+            image = image.bfloat16()
         with torch.autocast(DEVICE, torch.bfloat16, enabled=self.casts == "autocast"):
-            logits = self.model(picture)
+            logits = self.model(image)
         loss = F.cross_entropy(logits.float(), target)
         self.model.zero_grad(set_to_none=True)
         loss.backward()
@@ -253,7 +253,7 @@ def measure(name, casts, optimizer, resnet, quick):
 
 
 def heat(seconds=1.5):
-    """Matrix products until the clocks are up: cold cards mislead the search for algorithms."""
+    """Matrix products until the clocks are up: cold GPUs mislead the search for algorithms."""
     a = torch.randn(4096, 4096, device=DEVICE, dtype=torch.bfloat16)
     start = time.perf_counter()
     while time.perf_counter() - start < seconds:

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from machine import bench_engine, built, machine, save, version  # noqa: E402
 
-# Precision and lanes; one lane is a card opened for one run alone.
+# Precision and lanes; one lane is a GPU opened for one run alone.
 OURS = [("bf16", 1), ("bf16", 2), ("bf16", 3), ("bf16", 4), ("tf32", 1), ("tf32", 3)]
 EPOCHS = 10
 # Where evaluation is timed: lanes, and whether the GPU is opened for one run alone; --quick: the first.

@@ -2,11 +2,11 @@
 
     python bench/geometry/peers.py FOLDER [--cpu] [--precision f32 tf32] [--batch N]
 
-FOLDER is what `dissensus-bench-engine geometry` wrote: a ResNet-18, pictures and targets. The same
-30 power iterations from the same start and the same 10 trace probes as ours, over all pictures, in
+FOLDER is what `dissensus-bench-engine geometry` wrote: a ResNet-18, images and targets. The same
+30 power iterations from the same start and the same 10 trace probes as ours, over all images, in
 evaluation mode. What makes PyTorch fast and changes no result is on: channels last, cudnn.benchmark
-on a warm card, pictures and targets on the device, vectors that never leave it. The gradient's graph
-is made anew for every product, since 2,000 pictures' graphs would not all fit most cards.
+on a warm GPU, images and targets on the device, vectors that never leave it. The gradient's graph
+is made anew for every product, since 2,000 images' graphs would not all fit on most GPUs.
 
     seconds         of all 40 products, without the start and a warm-up product
     lambda, trace   λ after the last iteration; the mean over probes
@@ -45,14 +45,14 @@ def say(**line):
 
 
 class Folder:
-    """The net, the pictures, and our flat vectors as tensors in the net's order."""
+    """The net, the images, and our flat vectors as tensors in the net's order."""
 
     def __init__(self, path, device):
         self.setup = json.loads((path / "setup.json").read_text())
         data = load_file(path / "data.safetensors")
-        pictures = (data["pixels"].float() / 255 - 0.5) / 0.25
+        images = (data["pixels"].float() / 255 - 0.5) / 0.25
         last = torch.channels_last
-        self.x = pictures.permute(0, 3, 1, 2).to(device, memory_format=last)
+        self.x = images.permute(0, 3, 1, 2).to(device, memory_format=last)
         self.y = data["targets"].to(device)
         self.net = RESNET(self.setup["width"], 10)
         # other names, but the same order
@@ -140,7 +140,7 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--precision", nargs="*", choices=("f32", "tf32"), default=None)
-    parser.add_argument("--batch", type=int, default=None, help="pictures in a backward pass")
+    parser.add_argument("--batch", type=int, default=None, help="images in a backward pass")
     options = parser.parse_args()
     device = "cpu" if options.cpu else "cuda"
     for precision in options.precision or (["f32"] if options.cpu else ["f32", "tf32"]):

@@ -3,7 +3,7 @@
     python bench/geometry/run.py [--ours target/release/dissensus-bench-engine] [--cpu] [--rows N]
         [--precisions f32 bf16x3 tf32 bf16] [--folder DIR]
 
-30 power iterations and 10 trace probes over 2,000 pictures (on a CPU: 40 pictures and 4 + 2, which
+30 power iterations and 10 trace probes over 2,000 images (on a CPU: 40 images and 4 + 2, which
 takes a minute). Ours trains the net for a moment, writes it into the folder and times its products;
 PyTorch reads it from there. λ and trace stand beside the seconds, so that a fast wrong number shows.
 """
@@ -31,8 +31,8 @@ def lines(command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     bench_engine(parser)
-    parser.add_argument("--cpu", action="store_true", help="on the CPU, with few pictures")
-    parser.add_argument("--rows", type=int, help="pictures")
+    parser.add_argument("--cpu", action="store_true", help="on the CPU, with few images")
+    parser.add_argument("--rows", type=int, help="images")
     parser.add_argument("--precisions", nargs="*", default=None, help="ours, each on its own")
     parser.add_argument("--folder", type=Path, help="where the net goes; else a folder that goes away")
     parser.add_argument("--no-peer", action="store_true", help="ours alone; nothing is saved")

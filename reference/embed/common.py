@@ -38,6 +38,15 @@ def randomize(model, seed):
     return state
 
 
+def lines_of(value, deep=True):
+    """JSON with one line per entry, and per entry of a list of lists or objects in an entry."""
+    if isinstance(value, dict) and deep:
+        return "{\n" + ",\n".join(f"{json.dumps(k)}: {lines_of(v, False)}" for k, v in value.items()) + "\n}"
+    if isinstance(value, list) and (deep or value and isinstance(value[0], (dict, list))):
+        return "[\n" + ",\n".join(json.dumps(v) for v in value) + "\n]"
+    return json.dumps(value)
+
+
 def write_json(path, value):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, ensure_ascii=True, indent=1) + "\n")
+    path.write_text(lines_of(value) + "\n")

@@ -15,23 +15,13 @@ fn dissensus(arguments: &[&str]) -> Output {
 
 fn with_input(arguments: &[&str], input: &[u8]) -> Output {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
-    common::dissensus(Path::new(folder), arguments, input)
+    common::with_input(Path::new(folder), arguments, input)
 }
 
 macro_rules! snapshot {
     ($name:literal, $($argument:expr),+) => {
         insta::assert_snapshot!($name, show(&dissensus(&[$($argument),+])));
     };
-}
-
-#[test]
-fn help() {
-    snapshot!("help", "--help");
-    snapshot!("help_inspect", "votes", "inspect", "--help");
-    snapshot!("help_lint", "votes", "lint", "--help");
-    snapshot!("help_convert", "votes", "convert", "--help");
-    snapshot!("help_targets", "votes", "targets", "--help");
-    snapshot!("help_fetch", "data", "fetch", "--help");
 }
 
 /// What a newcomer does first is the same in the README, in the help and without a subcommand, and works.
@@ -60,7 +50,7 @@ fn first_steps_stand_in_the_readme_and_work() {
         if arguments[0] == "train" {
             arguments.extend(["--store", store.path().to_str().unwrap()]);
         }
-        let output = common::dissensus(root, &arguments, b"");
+        let output = common::dissensus(root, &arguments);
         assert!(output.status.success() && !output.stdout.is_empty(), "{step}: {}", show(&output));
     }
 }
@@ -276,8 +266,6 @@ fn demo() {
 
 #[test]
 fn score_and_compare() {
-    snapshot!("help_score", "score", "--help");
-    snapshot!("help_compare", "compare", "--help");
     snapshot!(
         "score",
         "score",
@@ -451,7 +439,6 @@ fn score_and_compare() {
 
 #[test]
 fn deliver() {
-    snapshot!("help_deliver", "deliver", "--help");
     snapshot!(
         "deliver_multipass",
         "deliver",
@@ -730,14 +717,14 @@ fn models_on_different_items_are_named_and_none_is_best() {
     write("also.csv", "id,cat,dog\na,0.4,0.6\nb,0.8,0.2\nc,0.4,0.6\n");
     let scored = |other: &str| {
         let files = ["score", "--votes", "votes.csv", "--predictions", "all.csv", other];
-        show(&common::dissensus(folder.path(), &[&files[..], &["--markdown"]].concat(), b""))
+        show(&common::dissensus(folder.path(), &[&files[..], &["--markdown"]].concat()))
     };
     let (different, same) = (scored("two.csv"), scored("also.csv"));
     let said = "do not predict the same items";
     assert!(different.contains(said) && !different.contains("**"), "{different}");
     assert!(!same.contains(said) && !same.contains("**"), "{same}");
     let files = ["compare", "--votes", "votes.csv", "--predictions", "all.csv", "two.csv"];
-    let compared = show(&common::dissensus(folder.path(), &files, b""));
+    let compared = show(&common::dissensus(folder.path(), &files));
     assert!(compared.contains("1 of its 3 items are left out"), "{compared}");
 }
 

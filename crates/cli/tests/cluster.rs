@@ -8,7 +8,7 @@ use std::process::Output;
 
 use tempfile::TempDir;
 
-use common::show;
+use common::{ends, show};
 
 /// Six runs, with a stage of single runs and one that compares seeds.
 const STUDY: &str = concat!(
@@ -31,16 +31,7 @@ against = { arm = "soft" }
 );
 
 fn lab() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("small.toml"), STUDY).unwrap();
-    folder
-}
-
-/// Runs the program, and holds it to its exit code.
-fn ends(code: i32, folder: &TempDir, arguments: &[&str]) -> Output {
-    let output = common::dissensus(folder.path(), arguments, b"");
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", show(&output));
-    output
+    common::folder_with("small.toml", STUDY)
 }
 
 fn snapshot(name: &str, output: &Output) {
@@ -53,14 +44,6 @@ fn snapshot(name: &str, output: &Output) {
     insta::with_settings!({ filters => filters, omit_expression => true }, {
         insta::assert_snapshot!(name, show(output));
     });
-}
-
-#[test]
-fn help() {
-    for words in ["study finish", "study submit", "study cancel"] {
-        let arguments: Vec<&str> = words.split(' ').chain(["--help"]).collect();
-        snapshot(&format!("help_{}", words.replace(' ', "_")), &ends(0, &lab(), &arguments));
-    }
 }
 
 /// Shards in any order and a last step give what one machine gives, byte for byte.

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use common::show;
+use common::{dissensus, show};
 
 /// Four small runs: a second or two without optimization.
 const SPEC: &str = "\
@@ -33,10 +33,6 @@ batch_size = 16
 [run]
 seeds = 2
 ";
-
-fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
-    common::dissensus(folder, arguments, b"")
-}
 
 /// A folder with a store in it, and its runs: soft and sls of seed 0, then of seed 1.
 struct Lab {
@@ -89,17 +85,6 @@ impl Lab {
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
-}
-
-#[test]
-fn help() {
-    let folder = tempfile::tempdir().unwrap();
-    for command in ["geometry", "barrier", "cka", "gradcam", "ood"] {
-        let output = dissensus(folder.path(), &[command, "--help"]);
-        insta::with_settings!({ omit_expression => true }, {
-            insta::assert_snapshot!(format!("help_{command}"), show(&output));
-        });
-    }
 }
 
 #[test]
@@ -334,7 +319,7 @@ fn what_cannot_be_asked_is_named() {
     lab.text(&["geometry", run, "--spec", "study.toml"]);
 }
 
-/// Runs on files of one's own are found again through the spec, or through the study in the store.
+/// Runs on the user's own files are found again through the spec, or through the study in the store.
 #[test]
 fn data_of_ones_own() {
     let folder = tempfile::tempdir().unwrap();

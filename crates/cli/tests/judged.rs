@@ -1,8 +1,7 @@
 //! Runs that are trained on one dataset of the catalogue and judged on another.
 //!
-//! The files are not part of the repository. `DISSENSUS_MIRROR` names a folder that holds them (by
-//! default `shared/data` beside the repository); without those of CIFAR-10N and CIFAR-10H, with
-//! their pictures, the test that trains says that it was skipped.
+//! The files are not part of the repository; `dissensus_testing::data` says where those of CIFAR-10N and CIFAR-10H, with
+//! their images, are looked for.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -11,7 +10,7 @@ mod common;
 use std::path::Path;
 use std::process::Output;
 
-use common::{mirror, program, show};
+use common::{program, show};
 use tempfile::TempDir;
 
 const SPEC: &str = "\
@@ -40,9 +39,7 @@ seeds = 1
 ";
 
 fn lab() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("study.toml"), SPEC).unwrap();
-    folder
+    common::folder_with("study.toml", SPEC)
 }
 
 /// Runs the program in a folder, with these files of datasets.
@@ -75,7 +72,7 @@ fn sparse_votes_judged_on_many() {
     let mut files = vec!["cifar10n/CIFAR-10_human.pt", "cifar10h/cifar10h-counts.npy"];
     files.extend(["cifar10h/cifar10h-probs.npy", "cifar10/test_batch.bin"]);
     files.extend(batches.iter().map(String::as_str));
-    let Some(cache) = mirror(&files) else { return };
+    let Some(cache) = dissensus_testing::data_named("cifar10-train", &files) else { return };
     let folder = lab();
     let run = |arguments: &[&str]| {
         let output = dissensus(folder.path(), &cache, arguments);

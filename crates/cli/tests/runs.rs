@@ -18,14 +18,9 @@ use dissensus::train::{FitOptions, RunResult, RunSpec, Saving, Spec, Task, fit_s
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use common::show;
+use common::{dissensus, show};
 
 const ITEMS: usize = 120;
-
-/// Runs the program in a folder.
-fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
-    common::dissensus(folder, arguments, b"")
-}
 
 /// What differs from run to run, from machine to machine, and with the version of a spec; and the
 /// columns that are as wide as that.
@@ -144,15 +139,6 @@ fn every_kind() -> (Lab, ActiveRun, HashMap<&'static str, String>) {
         ("running", running.id().clone()),
     ];
     (lab, running, ids.into_iter().map(|(name, id)| (name, id.to_string())).collect())
-}
-
-#[test]
-fn help() {
-    let folder = tempfile::tempdir().unwrap();
-    snapshot("help_runs", &dissensus(folder.path(), &["runs", "--help"]));
-    snapshot("help_show", &dissensus(folder.path(), &["runs", "show", "--help"]));
-    snapshot("help_rm", &dissensus(folder.path(), &["runs", "rm", "--help"]));
-    snapshot("help_predict", &dissensus(folder.path(), &["predict", "--help"]));
 }
 
 /// Rows by what they say: those of the same second come in the order of their ids, which are

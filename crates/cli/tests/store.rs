@@ -5,17 +5,10 @@
 mod common;
 
 use std::path::Path;
-use std::process::Output;
 
-use common::show;
+use common::{ends, show};
 use dissensus::store::{Begun, Logits, Store, Tensors};
 use serde_json::json;
-
-fn ends(code: i32, folder: &Path, arguments: &[&str]) -> Output {
-    let output = common::dissensus(folder, arguments, b"");
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{}", show(&output));
-    output
-}
 
 /// A finished run of a store; its id.
 fn finish(store: &Path, seed: u64, value: f32) -> String {

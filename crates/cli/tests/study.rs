@@ -12,7 +12,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use common::show;
+use common::{dissensus, ends, show};
 
 /// Four small runs, with everything that a report is made of.
 const STUDY: &str = concat!(
@@ -65,21 +65,7 @@ source = "A paper, table 1"
 
 /// A folder with the study in it.
 fn lab() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("small.toml"), STUDY).unwrap();
-    folder
-}
-
-/// Runs the program in a folder.
-fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
-    common::dissensus(folder, arguments, b"")
-}
-
-/// Runs it, and holds it to its exit code.
-fn ends(code: i32, folder: &TempDir, arguments: &[&str]) -> Output {
-    let output = dissensus(folder.path(), arguments);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", show(&output));
-    output
+    common::folder_with("small.toml", STUDY)
 }
 
 fn status(folder: &TempDir, more: &[&str]) -> Value {
@@ -120,25 +106,6 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         }
     }
     found
-}
-
-#[test]
-fn help() {
-    let folder = lab();
-    for words in [
-        "study",
-        "study new",
-        "study run",
-        "study status",
-        "study list",
-        "study show",
-        "report",
-        "pack",
-        "unpack",
-    ] {
-        let arguments: Vec<&str> = words.split(' ').chain(["--help"]).collect();
-        snapshot(&format!("help_{}", words.replace(' ', "_")), &ends(0, &folder, &arguments));
-    }
 }
 
 /// What is printed to be copied is what the program has, and gives the same study again.
@@ -243,7 +210,7 @@ fn data_that_a_stage_needs_are_asked_for_first() {
     assert!(said.contains("a stage of the study needs svhn"), "{said}");
     assert!(said.contains("dissensus data fetch svhn"), "{said}");
     assert!(files(folder.path()).keys().all(|name| !name.contains("spec.json")), "a run was begun");
-    // Foreign pictures of one's own, too.
+    // The user's own out-of-distribution images, too.
     let sets = "truth = {}\nood = { sets = [{ name = \"mine\", inputs = \"other/images.npz\" }], \
                 scores = [\"energy\"] }";
     let study = STUDY.replace("truth = {}", sets)
@@ -263,7 +230,7 @@ fn data_that_a_stage_needs_are_asked_for_first() {
 fn what_is_missing_is_fetched_and_the_report_written() {
     let files =
         ["cifar10h/cifar10h-counts.npy", "cifar10h/cifar10h-probs.npy", "cifar10/test_batch.bin"];
-    let Some(mirror) = common::mirror(&files) else { return };
+    let Some(mirror) = dissensus_testing::data(&files) else { return };
     let folder = lab();
     let study = STUDY.replace("dataset = \"blends\"", "dataset = \"cifar10h\"");
     let study = study.replace("truth = {}", "").replace(", \"true_kl\"", "");

@@ -1,6 +1,6 @@
 //! What reaches a terminal: tables of its width, and no control characters of data.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 
@@ -69,8 +69,8 @@ fn data_cannot_steer_the_terminal() {
 #[test]
 fn a_table_is_as_wide_as_the_terminal() {
     if Command::new("script").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: `script` is not installed");
-        return;
+        return dissensus_testing::skipped("script", "`script` is not installed")
+            .unwrap_or_default();
     }
     let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data"));
     let score = "score --votes votes.csv --predictions model.csv --replicates 50";

@@ -1,36 +1,27 @@
 //! Files as strangers have them, where they lie beside the repository: read right, or refused. The script that
 //! comes with them runs the program on each and judges what it says.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 
 #[test]
 fn files_of_strangers_are_right_or_refused() {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let root =
-        std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    let Some(root) = dissensus_testing::data(&["wild/check.py"]) else { return };
     let corpus = root.join("wild");
-    let script = corpus.join("check.py");
-    if !script.exists() {
-        println!("SKIPPED: {} is not there", script.display());
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let found = folder.path().join("found.json");
     let run = Command::new("python3")
-        .arg(&script)
+        .arg(corpus.join("check.py"))
         .arg(&corpus)
         .arg(env!("CARGO_BIN_EXE_dissensus"))
         .arg("--json")
         .arg(&found)
         .output();
     let Ok(run) = run else {
-        println!("SKIPPED: there is no python3");
-        return;
+        return dissensus_testing::skipped("python3", "there is no python3").unwrap_or_default();
     };
     let told = String::from_utf8_lossy(&run.stdout).into_owned();
     let files: Value = serde_json::from_slice(&std::fs::read(&found).expect(&told)).unwrap();

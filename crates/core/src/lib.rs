@@ -28,6 +28,8 @@
 //! * [`results`]: the tidy table of a study's results.
 //! * [`philox`]: the counter-based generator behind everything that is random here.
 
+#![warn(missing_docs)]
+
 mod append;
 mod builder;
 mod classes;

@@ -25,7 +25,6 @@ pub fn default_cache_dir() -> Result<PathBuf, Error> {
 /// What the cache holds of one dataset.
 #[derive(Debug, Clone)]
 pub struct Holding {
-    /// The dataset.
     pub dataset: &'static Dataset,
     /// One entry for each of its files, in the order of the catalogue.
     pub files: Vec<FileHolding>,
@@ -63,17 +62,11 @@ pub enum State {
     /// Not there.
     Missing,
     /// Not there, but a download has begun and can be resumed.
-    Begun {
-        /// How much has come.
-        bytes: u64,
-    },
+    Begun { bytes: u64 },
     /// There, with an accepted size.
     Present,
     /// There, with a size that no accepted variant has.
-    WrongSize {
-        /// The size it has.
-        bytes: u64,
-    },
+    WrongSize { bytes: u64 },
 }
 
 /// What the cache holds of every dataset, in the order of the catalogue.

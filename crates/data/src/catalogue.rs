@@ -206,7 +206,6 @@ pub enum Source {
     },
     /// A member of an archive, where the source offers nothing smaller.
     Member {
-        /// The archive.
         archive: &'static Archive,
         /// The member's path inside it.
         member: &'static str,

@@ -11,79 +11,46 @@ use dissensus_core::did_you_mean;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No dataset of this name.
     #[error(
         "there is no dataset '{name}'{}; the known ones are: {known}",
         did_you_mean(.name, .known.split(", "))
     )]
-    UnknownDataset {
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
+    UnknownDataset { name: String, known: String },
 
-    /// A dataset that is not itself a set of votes.
     #[error("the dataset '{name}' is not one set of votes; the known sets are: {known}")]
     WithoutVotes {
-        /// The dataset.
         name: String,
         /// The sets of votes it has; where it has none, those of all datasets.
         known: String,
     },
 
-    /// Generated data has no files to fetch or to locate.
     #[error("the dataset '{name}' is generated on this machine and has no files to fetch")]
-    Generated {
-        /// The dataset.
-        name: String,
-    },
+    Generated { name: String },
 
-    /// Neither the environment nor the user's home says where the cache is.
     #[error(
         "no cache directory: the home directory is unknown; set DISSENSUS_CACHE to a directory"
     )]
     NoCacheDir,
 
-    /// A dataset is wanted that is not, or not wholly, in the cache.
     #[error("{} is not in the cache ({found})", path.display())]
-    NotInCache {
-        /// The dataset.
-        name: String,
-        /// The missing file.
-        path: PathBuf,
-        /// What is there instead.
-        found: String,
-    },
+    NotInCache { name: String, path: PathBuf, found: String },
 
-    /// A file in the cache that is not the one that was fetched.
     #[error(
         "{} is damaged: its SHA-256 is {sha256}, which is none that is known; fetch {} again",
         path.display(), called(name)
     )]
-    Damaged {
-        /// The dataset or model.
-        name: String,
-        /// The file.
-        path: PathBuf,
-        /// What it has.
-        sha256: String,
-    },
+    Damaged { name: String, path: PathBuf, sha256: String },
 
-    /// Nobody offers the file for download.
     #[error("no public download of {file} is known; it is described at {homepage}")]
     NoSource {
-        /// The dataset.
         name: String,
         /// The file, as in the catalogue.
         file: String,
-        /// The page of its publisher.
         homepage: String,
         /// The script of the repository that makes the file from public ones, where there is one.
         made_by: Option<&'static str>,
     },
 
-    /// The local mirror lacks a file.
     #[error(
         "{file} is not in the mirror: expected it at {}; \
          a mirror has the same layout as the cache",
@@ -92,110 +59,67 @@ pub enum Error {
     MirrorMissing {
         /// The file, as in the catalogue.
         file: String,
-        /// Where it was looked for.
         looked: PathBuf,
     },
 
-    /// The bytes are not those of the catalogue.
     #[error("{file} from {from} has the digest {got}; expected {expected}. Nothing was kept")]
     Checksum {
         /// The file, as in the catalogue.
         file: String,
         /// Address or path it came from.
         from: String,
-        /// The digests that are accepted.
         expected: String,
-        /// The digest found.
         got: String,
     },
 
-    /// The size cannot be right, whatever the digest.
     #[error("{file} from {from} has {got} bytes; expected {expected}. Nothing was kept")]
     Size {
         /// The file, as in the catalogue.
         file: String,
         /// Address or path it came from.
         from: String,
-        /// The sizes that are accepted.
         expected: String,
-        /// The size announced or found.
         got: String,
     },
 
-    /// The transfer ended before the announced end.
     #[error(
         "the download of {url} broke off after {got} of {announced} bytes, which are kept for \
          the next attempt"
     )]
     BrokeOff {
-        /// The address.
         url: String,
         /// How many bytes should have come.
         announced: u64,
-        /// How many came.
         got: u64,
     },
 
-    /// The server answered with an error.
     #[error("{url} answered with HTTP status {status}; expected 200 or 206")]
-    Http {
-        /// The address.
-        url: String,
-        /// The status code.
-        status: u16,
-    },
+    Http { url: String, status: u16 },
 
     /// No answer came: name resolution, connection, TLS, time-out.
     #[error("{url} could not be read: {why}")]
-    Transport {
-        /// The address.
-        url: String,
-        /// What happened.
-        why: String,
-    },
+    Transport { url: String, why: String },
 
-    /// Only http and https are spoken.
     #[error("'{url}' is not an http or https address")]
-    BadUrl {
-        /// The address.
-        url: String,
-    },
+    BadUrl { url: String },
 
-    /// The archive cannot be read.
     #[error("the archive {url} cannot be read: {why}. Nothing was kept")]
-    BadArchive {
-        /// The address.
-        url: String,
-        /// What happened.
-        why: String,
-    },
+    BadArchive { url: String, why: String },
 
-    /// The archive lacks the member.
     #[error("the archive {url} has no member '{member}' ({near}). Nothing was kept")]
     NoMember {
-        /// The address.
         url: String,
-        /// The member that was expected.
         member: String,
         /// Members with the same file name, or the lack of them.
         near: String,
     },
 
-    /// The archive unpacks to more than it may.
     #[error(
         "the archive {url} unpacks '{member}' to more than {limit} bytes; \
          stopped there, nothing was kept"
     )]
-    TooBig {
-        /// The address.
-        url: String,
-        /// The member.
-        member: String,
-        /// The limit in bytes.
-        limit: u64,
-    },
+    TooBig { url: String, member: String, limit: u64 },
 
-    /// Every source failed.
     #[error("{file} could not be downloaded from any source: {}", list(.tried))]
     AllSources {
         /// The file, as in the catalogue.
@@ -204,66 +128,35 @@ pub enum Error {
         tried: Vec<Error>,
     },
 
-    /// Another process is fetching into the same cache.
     #[error(
         "another process{holder} is fetching into this cache (lock {}); \
          waited {} s for it; let it finish and try again",
         lock.display(), waited.as_secs()
     )]
-    Busy {
-        /// The lock file.
-        lock: PathBuf,
-        /// " (pid N)" where known.
-        holder: String,
-        /// How long we waited.
-        waited: Duration,
-    },
+    Busy { lock: PathBuf, holder: String, waited: Duration },
 
-    /// The disk is full.
     #[error(
         "no space left while {doing} {}; free some, or set DISSENSUS_CACHE to a larger disk",
         path.display()
     )]
-    DiskFull {
-        /// What was being done.
-        doing: &'static str,
-        /// To which file.
-        path: PathBuf,
-    },
+    DiskFull { doing: &'static str, path: PathBuf },
 
-    /// Not allowed.
     #[error(
         "no permission while {doing} {}: {source}; \
          change its owner or mode, or set DISSENSUS_CACHE to a directory of your own",
         path.display()
     )]
-    Permission {
-        /// What was being done.
-        doing: &'static str,
-        /// To which file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    Permission { doing: &'static str, path: PathBuf, source: io::Error },
 
-    /// Not the name of a model of the hub.
     #[error("{name:?} does not name a model of the hub: {problem}")]
-    HubName {
-        /// What was given.
-        name: String,
-        /// What is wrong with it.
-        problem: &'static str,
-    },
+    HubName { name: String, problem: &'static str },
 
-    /// The hub has no such model, revision or file.
     #[error(
         "the hub has no {} of the model {repo} at {revision}",
         file.as_deref().unwrap_or("files")
     )]
     HubMissing {
-        /// Owner and name.
         repo: String,
-        /// The commit or branch.
         revision: String,
         /// The file that an encoder needs; `None` where the model or the revision is not there.
         file: Option<String>,
@@ -274,34 +167,13 @@ pub enum Error {
         "the hub refuses the model {repo} (HTTP status {status}, {} a token)",
         if *token { "with" } else { "without" }
     )]
-    HubAccess {
-        /// Owner and name.
-        repo: String,
-        /// The status code.
-        status: u16,
-        /// Whether a token was sent.
-        token: bool,
-    },
+    HubAccess { repo: String, status: u16, token: bool },
 
-    /// An answer without what makes a download verifiable.
     #[error("{url}: {problem}; nothing was kept")]
-    HubAnswer {
-        /// The address.
-        url: String,
-        /// What is wrong.
-        problem: String,
-    },
+    HubAnswer { url: String, problem: String },
 
-    /// Any other error of the file system.
     #[error("failed while {doing} {}: {source}", path.display())]
-    Io {
-        /// What was being done.
-        doing: &'static str,
-        /// To which file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
 }
 
 impl Error {

@@ -100,7 +100,6 @@ pub struct FetchedFile {
 pub enum Outcome {
     /// It was there, and its digest is right.
     Present,
-    /// It was downloaded.
     Downloaded {
         /// From this address.
         url: String,
@@ -108,10 +107,7 @@ pub enum Outcome {
         resumed_from: Option<u64>,
     },
     /// It was copied from a mirror.
-    Copied {
-        /// From this file.
-        from: PathBuf,
-    },
+    Copied { from: PathBuf },
 }
 
 impl std::fmt::Display for Outcome {

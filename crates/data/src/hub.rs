@@ -105,7 +105,6 @@ pub(crate) struct FileList {
     pub(crate) files: Vec<ListedFile>,
 }
 
-/// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ListedFile {
     /// Below the folder of the commit, with forward slashes.
@@ -131,7 +130,6 @@ impl FileList {
 pub struct LocatedModel {
     /// The folder of its files.
     pub folder: PathBuf,
-    /// The commit.
     pub commit: String,
 }
 

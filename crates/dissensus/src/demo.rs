@@ -11,7 +11,8 @@ use dissensus_sources::blends_material;
 use dissensus_stats::LEVEL;
 use dissensus_store::{RunId, Store, Which};
 use dissensus_studies::{Plan, PlanOptions, RunSummary, Study, SummaryColumn, summarize_runs};
-use dissensus_train::EndedJob;
+use dissensus_train::spec::Setting;
+use dissensus_train::{EndedJob, Place};
 
 use crate::Error;
 
@@ -23,9 +24,11 @@ const TRUE_KL: &str = "KL to p*";
 
 /// The study of the demo, with so many epochs per run and seeds per method.
 pub fn study(blends: &Blends, epochs: u64, seeds: u64) -> Result<Study, Error> {
-    let sets = [format!("data.items={}", blends.len()), format!("training.epochs={epochs}")];
+    let whole = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let settings = [("data.items", whole(blends.len() as u64)), ("training.epochs", whole(epochs))];
+    let settings = settings.iter().flat_map(|(path, n)| Setting::of(path, *n, &Place::Call));
     let seeds: Vec<u64> = (0..seeds).collect();
-    Ok(Study::builtin("demo")?.with_overrides(&sets)?.seeded(&seeds))
+    Ok(Study::builtin("demo")?.with_settings(settings.collect())?.seeded(&seeds))
 }
 
 /// The demo's study, on these data.

@@ -53,6 +53,8 @@
 //! is an [`Error`] that carries data. The crates below are re-exported as modules of the same names, for
 //! everything that is not a verb.
 
+#![warn(missing_docs)]
+
 mod advice;
 pub mod aggregation;
 mod blends_files;
@@ -66,7 +68,6 @@ mod error;
 mod fetch;
 mod figures;
 pub mod files;
-mod load;
 mod location;
 mod open;
 pub mod pages;
@@ -98,8 +99,9 @@ pub mod report {
 pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
 pub use dissensus_evaluate::{
     DEFAULT_METRICS, Difference, Evaluated, ItemComparison, ItemOverlap, LabelProblem, MetricScore,
-    ModelReading, ScoreError, ScoreOptions, Scores, SeedComparison, SeedTest, ceiling, check_pair,
-    compare_items, compare_seeds, evaluate, evaluate_common, metrics, same_items, score,
+    ModelReading, ScoreError, ScoreOptions, Scores, SeedComparison, SeedTest, Slice, ceiling,
+    check_pair, compare_items, compare_seeds, evaluate, evaluate_common, metrics, same_items,
+    score, score_models,
 };
 pub use dissensus_sources::{
     ENCODERS, EncoderSource, LoadContext, SourceError, blends_material, encode, encode_data,
@@ -117,7 +119,6 @@ pub use csv_files::{PredictionFile, baseline_csv, densities_csv, ood_scores_csv,
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use error::Error;
 pub use fetch::{CachedFile, Fetchable};
-pub use load::data_of_keys;
 pub use location::Location;
 pub use open::ModelOpener;
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};

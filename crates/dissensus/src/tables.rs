@@ -15,13 +15,13 @@ use dissensus_report::tables::{Columns, TableForm, TextTable};
 use dissensus_studies::{StatusReport, Tally};
 
 use crate::cluster::{ClusterStatus, ShardStatus, TaskState};
-use crate::{Difference, ItemComparison, Scores, SeedTest};
+use crate::{Difference, ItemComparison, Scores, SeedTest, Slice};
 
 /// Models and slices by metrics. Nothing is bold: there is no test of the differences.
 pub fn scores_table(scores: &[Scores], metrics: &[&'static Metric], form: TableForm) -> TextTable {
     let mut columns = Columns::new(form).name("model", |s: &Scores| one_line(&s.model, 40));
-    if scores.iter().any(|s| s.slice != "all") {
-        columns = columns.name("slice", |s| s.slice.clone());
+    if scores.iter().any(|s| s.slice != Slice::All) {
+        columns = columns.name("slice", |s| s.slice.to_string());
     }
     columns = columns.count("items", |s| s.items);
     for (at, metric) in metrics.iter().enumerate() {
@@ -91,7 +91,7 @@ pub fn ceiling_words(ceiling: &Ceiling, models: &[Scores]) -> Vec<String> {
         number(ceiling.entropy),
         number(ceiling.bias)
     ));
-    for model in models.iter().filter(|model| model.slice == "all") {
+    for model in models.iter().filter(|model| model.slice == Slice::All) {
         for score in &model.metrics {
             let (Some(value), name) = (score.value, score.metric) else { continue };
             let what = match (name, ceiling.disattenuated(name, value)) {

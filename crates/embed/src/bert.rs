@@ -118,9 +118,9 @@ impl Bert {
     }
 
     /// The vectors of some texts' tokens, one after the other.
-    fn batch(&self, texts: &[Vec<u32>], room: &mut Room, out: &mut [f32]) {
+    fn batch(&self, texts: &[Vec<u32>], buffers: &mut Buffers, out: &mut [f32]) {
         let width = self.width;
-        let (x, lengths) = (&mut room.x, &mut room.lengths);
+        let (x, lengths) = (&mut buffers.x, &mut buffers.lengths);
         x.clear();
         lengths.clear();
         for tokens in texts {
@@ -131,7 +131,7 @@ impl Bert {
             }
         }
         self.norm.apply(self.arch, x);
-        self.stack.apply(self.arch, x, lengths, &mut room.work);
+        self.stack.apply(self.arch, x, lengths, &mut buffers.work);
         let mut first = 0;
         for (length, vector) in lengths.iter().zip(out.chunks_exact_mut(width)) {
             pool(self.settings.pooling, &x[first * width..][..length * width], vector);
@@ -144,7 +144,7 @@ impl Bert {
 }
 
 /// What a thread keeps from batch to batch.
-struct Room {
+struct Buffers {
     x: Vec<f32>,
     lengths: Vec<usize>,
     work: Work,
@@ -255,9 +255,9 @@ impl Encoder for Bert {
             (tokens, out) = (later, rest);
         }
         let progress = Mutex::new(progress);
-        let room = || Room { x: Vec::new(), lengths: Vec::new(), work: Work::new(self.arch) };
-        batches.into_par_iter().try_for_each_init(room, |room, (tokens, out)| {
-            self.batch(tokens, room, out);
+        let buffers = || Buffers { x: Vec::new(), lengths: Vec::new(), work: Work::new(self.arch) };
+        batches.into_par_iter().try_for_each_init(buffers, |buffers, (tokens, out)| {
+            self.batch(tokens, buffers, out);
             // A lock is poisoned only where `progress` itself panicked, which then goes on anyway.
             let go_on = progress.lock().is_ok_and(|mut progress| progress(tokens.len()));
             if go_on { Ok(()) } else { Err(EmbedError::Stopped) }

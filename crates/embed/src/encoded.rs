@@ -5,7 +5,6 @@ use std::fmt;
 /// The vectors of the first items of an input.
 #[derive(Clone, Default, PartialEq)]
 pub struct Encoded {
-    /// How many there are.
     pub rows: usize,
     /// Their vectors, row by row.
     pub vectors: Vec<f32>,

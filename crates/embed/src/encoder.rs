@@ -5,9 +5,7 @@ use crate::EmbedError;
 /// What an encoder takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Texts.
     Text,
-    /// Images.
     Image,
 }
 
@@ -23,7 +21,6 @@ pub struct Identity {
 /// An image: rows of pixels, one byte per channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
-    /// Rows.
     pub height: usize,
     /// Pixels per row.
     pub width: usize,
@@ -40,7 +37,6 @@ pub type Progress<'a> = dyn FnMut(usize) -> bool + Send + 'a;
 /// A frozen encoder. Vectors come in the order of the input, row by row, and do not depend on what
 /// else is encoded with them. The same call gives the same bits.
 pub trait Encoder: Send + Sync {
-    /// Which encoder it is.
     fn identity(&self) -> &Identity;
 
     /// What it takes.

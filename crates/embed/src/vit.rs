@@ -111,7 +111,7 @@ impl Vit {
     fn encode(
         &self,
         image: &Image<'_>,
-        room: &mut Room,
+        buffers: &mut Buffers,
         out: &mut [f32],
     ) -> Result<(), EmbedError> {
         let Preprocessing { shorter, crop, mean, sd } = self.preprocessing;
@@ -120,23 +120,23 @@ impl Vit {
         let (patch, channels) = (self.patch, image.channels);
         let grid = crop / patch;
         // Patch by patch, plane by plane, row by row: the order of the projection's weights.
-        room.patches.clear();
+        buffers.patches.clear();
         for (top, left) in (0..grid).flat_map(|top| (0..grid).map(move |left| (top, left))) {
             for channel in 0..3 {
                 let from = channel.min(channels - 1);
                 for y in top * patch..(top + 1) * patch {
                     let row = &pixels[(y * crop + left * patch) * channels..][..patch * channels];
                     let of = |&x: &u8| (f32::from(x) / 255.0 - mean[channel]) / sd[channel];
-                    room.patches.extend(row[from..].iter().step_by(channels).map(of));
+                    buffers.patches.extend(row[from..].iter().step_by(channels).map(of));
                 }
             }
         }
-        let x = &mut room.x;
+        let x = &mut buffers.x;
         x.clear();
         x.extend_from_slice(&self.start);
-        self.project.apply(self.arch, &room.patches, true, &mut x[self.width..]);
+        self.project.apply(self.arch, &buffers.patches, true, &mut x[self.width..]);
         let tokens = 1 + grid * grid;
-        self.stack.apply(self.arch, x, &[tokens], &mut room.work);
+        self.stack.apply(self.arch, x, &[tokens], &mut buffers.work);
         out.copy_from_slice(&x[..self.width]);
         self.norm.apply(self.arch, out);
         Ok(())
@@ -144,7 +144,7 @@ impl Vit {
 }
 
 /// What a thread keeps from image to image.
-struct Room {
+struct Buffers {
     patches: Vec<f32>,
     x: Vec<f32>,
     work: Work,
@@ -231,10 +231,10 @@ impl Encoder for Vit {
     ) -> Result<Vec<f32>, EmbedError> {
         let mut vectors = vec![0.0; images.len() * self.width];
         let progress = Mutex::new(progress);
-        let room = || Room { patches: Vec::new(), x: Vec::new(), work: Work::new(self.arch) };
+        let buffers = || Buffers { patches: Vec::new(), x: Vec::new(), work: Work::new(self.arch) };
         let out = vectors.par_chunks_exact_mut(self.width);
-        out.zip(images).try_for_each_init(room, |room, (out, image)| {
-            self.encode(image, room, out)?;
+        out.zip(images).try_for_each_init(buffers, |buffers, (out, image)| {
+            self.encode(image, buffers, out)?;
             // A lock is poisoned only where `progress` itself panicked, which then goes on anyway.
             let go_on = progress.lock().is_ok_and(|mut progress| progress(1));
             if go_on { Ok(()) } else { Err(EmbedError::Stopped) }

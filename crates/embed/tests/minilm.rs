@@ -1,31 +1,19 @@
 //! all-MiniLM-L6-v2 against sentence-transformers (`reference/embed/minilm.py`).
 //!
-//! The model is not part of the repository. `DISSENSUS_MINILM` names its folder (by default
-//! `shared/data/models/minilm` beside the repository); without it the test says that it was skipped.
+//! The model is not part of the repository; `dissensus_testing::data` says where it is looked for.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
-
-use std::path::PathBuf;
 
 use dissensus_embed::{Bert, Encoder};
 use safetensors::SafeTensors;
 
-fn model() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/models/minilm");
-    let folder = std::env::var_os("DISSENSUS_MINILM").map_or_else(|| beside.into(), PathBuf::from);
-    if !folder.join("model.safetensors").exists() {
-        eprintln!("SKIPPED: {} has no model.safetensors", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
 #[test]
 fn tokens_and_vectors_are_those_of_sentence_transformers() {
-    let Some(folder) = model() else { return };
-    let bert = Bert::open(&folder).unwrap();
+    let model = "models/minilm/model.safetensors";
+    let Some(data) = dissensus_testing::data_named("minilm", &[model]) else { return };
+    let bert = Bert::open(&data.join("models/minilm")).unwrap();
     assert_eq!(bert.identity().name, "all-MiniLM-L6-v2");
     assert_eq!((bert.width(), bert.max_tokens()), (Some(384), 256));
     let bytes = std::fs::read(common::folder("minilm.safetensors")).unwrap();

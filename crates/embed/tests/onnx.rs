@@ -2,8 +2,7 @@
 //!
 //! The golden values are made by `reference/embed-onnx`. ONNX Runtime is searched as in the program;
 //! where there is none, the tests that need it say that they were skipped. EfficientNet-Lite0 and
-//! CIFAR-10's images are not part of the repository: `DISSENSUS_MIRROR` names a folder that holds
-//! them (by default `shared/data` beside the repository); without it those tests are skipped, too.
+//! CIFAR-10's images are not part of the repository; `dissensus_testing::data` says where they are looked for.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
@@ -12,6 +11,7 @@ use std::path::{Path, PathBuf};
 use dissensus_embed::images::{Filter, Fit, Preparation};
 use dissensus_embed::onnx::RuntimeError;
 use dissensus_embed::{EmbedError, Encoder, Image, Kind, OnnxEncoder, OnnxSettings};
+use dissensus_testing::skipped;
 use serde_json::Value;
 
 fn golden(name: &str) -> PathBuf {
@@ -20,7 +20,9 @@ fn golden(name: &str) -> PathBuf {
 
 fn cases(name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(golden(name)).unwrap();
-    serde_json::from_str::<Value>(&text).unwrap().as_array().unwrap().clone()
+    let cases = serde_json::from_str::<Value>(&text).unwrap().as_array().unwrap().clone();
+    assert!(!cases.is_empty(), "{name}");
+    cases
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -35,8 +37,8 @@ fn bytes(value: &Value) -> Vec<u8> {
 fn has_runtime() -> bool {
     match OnnxEncoder::open(golden("tiny.onnx"), &OnnxSettings::default()) {
         Err(EmbedError::Runtime(RuntimeError::NotFound { .. })) => {
-            eprintln!("SKIPPED: ONNX Runtime is not there; `pip install onnxruntime` brings it");
-            false
+            let why = "ONNX Runtime is not there; `pip install onnxruntime` brings it";
+            skipped("onnxruntime", why).unwrap_or(false)
         }
         other => {
             other.unwrap();
@@ -292,9 +294,9 @@ fn broken_files_are_named() {
     assert!(problem.contains("depth_biaz"), "{problem}");
 }
 
-/// Any outcome is right but a panic.
+/// Another model, or an error of the file; whatever is computed are vectors of its width.
 #[test]
-fn changed_bytes_never_panic() {
+fn changed_bytes_give_vectors_or_errors() {
     if !has_runtime() {
         return;
     }
@@ -302,14 +304,26 @@ fn changed_bytes_never_panic() {
     let path = folder.path().join("changed.onnx");
     let whole = std::fs::read(golden("tiny.onnx")).unwrap();
     let pixels = [7; 3 * 64];
+    let (mut opened, mut refused) = (0, 0);
     for at in (0..whole.len()).step_by(whole.len() / 150) {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
         std::fs::write(&path, &bytes).unwrap();
-        if let Ok(encoder) = OnnxEncoder::open(&path, &OnnxSettings::default()) {
-            drop(encoder.images(&[square(8, 3, &pixels)], &mut go_on));
+        let encoder = match OnnxEncoder::open(&path, &OnnxSettings::default()) {
+            Ok(encoder) => encoder,
+            Err(error) => {
+                assert!(matches!(error, EmbedError::Model { .. }), "byte {at}: {error:?}");
+                refused += 1;
+                continue;
+            }
+        };
+        opened += 1;
+        match encoder.images(&[square(8, 3, &pixels)], &mut go_on) {
+            Ok(vector) => assert_eq!(encoder.width().unwrap_or(vector.len()), vector.len()),
+            Err(error) => assert!(error.to_string().contains("changed"), "byte {at}: {error}"),
         }
     }
+    assert!(opened > 20 && refused > 20, "{opened} opened, {refused} refused");
 }
 
 fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
@@ -332,16 +346,8 @@ fn images_that_are_none_are_named() {
     assert!(encoder.texts(&["a"], &mut go_on).is_err());
 }
 
-/// The mirror's file, or `None` (stated) where it is not there.
 fn mirror(file: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let root = std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| beside.into(), PathBuf::from);
-    let path = root.join(file);
-    if !path.exists() {
-        eprintln!("SKIPPED: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
+    Some(dissensus_testing::data(&[file])?.join(file))
 }
 
 /// Labels and images of CIFAR-10's test set: a label byte, then planes of red, green and blue.
@@ -365,7 +371,9 @@ fn efficientnet_lite0_gives_what_onnxruntime_gives() {
     assert_eq!((encoder.width(), encoder.preparation().size), (Some(1280), [224, 224]));
     let images: Vec<Image<'_>> = items.iter().map(|(_, pixels)| square(32, 3, pixels)).collect();
     let vectors = encoder.images(&images, &mut go_on).unwrap();
-    for (vector, case) in vectors.chunks_exact(1280).zip(cases("features.json")) {
+    let cases = cases("features.json");
+    assert_eq!(vectors.len(), cases.len() * 1280);
+    for (vector, case) in vectors.chunks_exact(1280).zip(cases) {
         let (wanted, length) = (numbers(&case["first"]), case["norm"].as_f64().unwrap());
         let norm = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
         assert!((norm / length - 1.0).abs() < 1e-5, "{norm} is not {length}");

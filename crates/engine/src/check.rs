@@ -44,7 +44,6 @@ pub fn networks() -> impl Iterator<Item = &'static str> {
 /// One comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The network.
     pub network: &'static str,
     /// What was compared.
     pub what: &'static str,
@@ -269,7 +268,7 @@ fn perceptron() -> Result<Network, EngineError> {
 }
 
 /// Everything that the checks train on, made up.
-struct Material {
+struct TrainingData {
     data: Dataset,
     shares: Vec<f32>,
     /// Other targets: they sum to 1, and some are negative.
@@ -282,7 +281,7 @@ struct Material {
     partner: Vec<u32>,
 }
 
-impl Material {
+impl TrainingData {
     fn new(side: usize, channels: usize) -> Self {
         let mut draw = Stream::new([SEED, random::ORDER], [0, 0, 0]);
         let (height, width) = (side, side);
@@ -405,9 +404,9 @@ pub fn suite(
             continue;
         }
         let network = Arc::new(make()?);
-        let material = &match network.input() {
-            Shape::Map { width, channels, .. } => Material::new(width, channels),
-            Shape::Flat { .. } => Material::new(12, 3),
+        let training = &match network.input() {
+            Shape::Map { width, channels, .. } => TrainingData::new(width, channels),
+            Shape::Flat { .. } => TrainingData::new(12, 3),
         };
         // They are for kernels that there are in some precisions alone, and take the CPU long.
         let numbered = name.ends_with(char::is_numeric);
@@ -417,7 +416,7 @@ pub fn suite(
             _ => None,
         };
         for &precision in precisions.iter().filter(|&&p| only.is_none_or(|only| only == p)) {
-            let case = Case { device, network: &network, material, precision };
+            let case = Case { device, network: &network, training, precision };
             case.run(&mut |what, off| {
                 let exact = what.starts_with("same");
                 let bar = if exact { 0.0 } else { bar(precision, &network, what) };
@@ -433,7 +432,7 @@ pub fn suite(
 struct Case<'a> {
     device: &'a dyn Device,
     network: &'a Arc<Network>,
-    material: &'a Material,
+    training: &'a TrainingData,
     precision: Precision,
 }
 
@@ -461,17 +460,17 @@ impl Case<'_> {
 
     fn runner(&self, optimizer: Optimizer) -> Result<Box<dyn Runner>, EngineError> {
         let state = State::fresh(self.network, &optimizer, SEED);
-        self.device.runner(self.network, &self.material.data, &self.settings(optimizer), state)
+        self.device.runner(self.network, &self.training.data, &self.settings(optimizer), state)
     }
 
     fn reference(&self, optimizer: Optimizer) -> Result<CpuRunner<f64>, EngineError> {
         let state = converted::<f32, f64>(&State::fresh(self.network, &optimizer, SEED));
         let settings = Settings { precision: Precision::F32, ..self.settings(optimizer) };
-        CpuRunner::new(self.network, &self.material.data, &settings, state)
+        CpuRunner::new(self.network, &self.training.data, &settings, state)
     }
 
     fn run(&self, tell: &mut dyn FnMut(&'static str, f64)) -> Result<(), EngineError> {
-        let m = self.material;
+        let m = self.training;
         let (mut own, mut wanted) = (self.runner(SGD)?, self.reference(SGD)?);
         // Move the statistics away from where they start.
         let frozen = Targets::Distributions(&m.shares);
@@ -554,11 +553,11 @@ impl Case<'_> {
         directions: [&[f32]; 2],
         tell: &mut dyn FnMut(&'static str, f64),
     ) -> Result<(), EngineError> {
-        let goal = Targets::Distributions(&self.material.shares);
+        let goal = Targets::Distributions(&self.training.shares);
         let state: State<f32> = converted(wanted.current());
         let settings = Settings { batch: FEW, ..self.settings(SGD) };
         let mut own =
-            self.device.runner(self.network, &self.material.data, &settings, state.clone())?;
+            self.device.runner(self.network, &self.training.data, &settings, state.clone())?;
         let mut other = state.clone();
         other.parameters.iter_mut().for_each(|w| *w *= 0.875);
         let wides = directions.map(|d| d.iter().map(|&v| f64::from(v)).collect::<Vec<_>>());
@@ -591,7 +590,7 @@ impl Case<'_> {
 
     /// What has to be the same to the last bit.
     fn exact(&self, tell: &mut dyn FnMut(&'static str, f64)) -> Result<(), EngineError> {
-        let m = self.material;
+        let m = self.training;
         let drawn = |draw: u64| m.epoch(draw, Targets::Drawn(&m.votes, draw), false);
         let after_five = |stop: Option<u64>| -> Result<State<f32>, EngineError> {
             let mut run = self.runner(SGD)?;

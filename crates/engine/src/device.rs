@@ -34,11 +34,8 @@ pub enum Mode {
 pub enum Dataset {
     /// Images, N×H×W×C, one byte per number.
     Images {
-        /// Height of each.
         height: usize,
-        /// Width of each.
         width: usize,
-        /// Channels of each.
         channels: usize,
         /// All bytes.
         pixels: Arc<[u8]>,
@@ -51,7 +48,6 @@ pub enum Dataset {
     Vectors {
         /// Length of each.
         width: usize,
-        /// All numbers.
         values: Arc<[f32]>,
     },
 }
@@ -211,7 +207,6 @@ pub enum Choice {
     /// (0, key of the row, d / 4, 0) of Philox; a word that would favour some votes is replaced by
     /// the same word of block (1, …), and so on.
     Words {
-        /// By row.
         keys: Vec<u64>,
         /// The first word of Philox's key.
         seed: u64,
@@ -373,12 +368,10 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::F32, Self::Tf32, Self::Bf16, Self::Bf16x3];
     /// Their names, in the same order.
     pub const NAMES: [&str; 4] = ["f32", "tf32", "bf16", "bf16x3"];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -396,7 +389,6 @@ pub struct Settings {
     pub precision: Precision,
     /// The largest batch that it will see.
     pub batch: usize,
-    /// The optimizer.
     pub optimizer: Optimizer,
     /// Threads of the host that it may use; 0: all cores.
     pub threads: usize,
@@ -405,7 +397,6 @@ pub struct Settings {
 /// What a prediction needs: parameters and batch statistics, flat.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights<F = f32> {
-    /// The parameters.
     pub parameters: Vec<F>,
     /// The batch statistics.
     pub statistics: Vec<F>,
@@ -414,13 +405,9 @@ pub struct Weights<F = f32> {
 /// What the last pooling of a network reads, N×H×W×C.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps<F = f32> {
-    /// Height of each.
     pub height: usize,
-    /// Width of each.
     pub width: usize,
-    /// Channels of each.
     pub channels: usize,
-    /// All numbers.
     pub values: Vec<F>,
 }
 

@@ -3,67 +3,31 @@
 /// An error of the engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// A model that does not exist.
     #[error("unknown model `{name}`; known: {known}")]
-    UnknownModel {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// A setting of a model that cannot be.
+    UnknownModel { name: String, known: String },
     #[error("model `{model}`: {problem}")]
     Model {
-        /// The model.
         model: &'static str,
         /// What is wrong, and what would be right.
         problem: String,
     },
-    /// A network that cannot be built.
     #[error("this network cannot be built: {0}")]
     Network(String),
-    /// Maps of a network that has none before its last layer.
     #[error(
         "maps are what the last pooling reads, in a network that ends in pooling and a linear \
          layer; this one ends in {ends}"
     )]
-    NoMaps {
-        /// Its last operations.
-        ends: String,
-    },
-    /// A tensor that is not there.
+    NoMaps { ends: String },
     #[error("the weights lack the tensor `{name}`")]
-    MissingTensor {
-        /// Its name.
-        name: String,
-    },
-    /// A tensor of another shape.
+    MissingTensor { name: String },
     #[error("the tensor `{name}` has the shape {found:?}; this model needs {expected:?}")]
-    TensorShape {
-        /// Its name.
-        name: String,
-        /// What the model needs.
-        expected: Vec<usize>,
-        /// What came.
-        found: Vec<usize>,
-    },
-    /// What is not defined for the loss of a network.
+    TensorShape { name: String, expected: Vec<usize>, found: Vec<usize> },
     #[error("{what} need {needs}; this network is trained by the loss `{loss}`")]
-    OtherLoss {
-        /// What was asked for.
-        what: &'static str,
-        /// The networks that have it.
-        needs: &'static str,
-        /// The name of the loss.
-        loss: &'static str,
-    },
-    /// Data that does not fit the network or itself.
+    OtherLoss { what: &'static str, needs: &'static str, loss: &'static str },
     #[error("{0}")]
     Data(String),
-    /// A device that cannot be used.
     #[error("{0}")]
     Device(String),
-    /// A device without enough memory.
     #[error(
         "the GPU has too little free memory: {}{} of {} are free",
         .needed.map_or_else(String::new, |needed| format!("{} more are needed at once, ", gib(needed))),
@@ -73,9 +37,7 @@ pub enum EngineError {
     Memory {
         /// Bytes that were asked for at once, where that is known.
         needed: Option<u64>,
-        /// Bytes that were free then.
         free: u64,
-        /// Bytes of the device.
         total: u64,
     },
 }

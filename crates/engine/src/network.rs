@@ -68,7 +68,6 @@ pub enum Op {
     Input,
     /// A convolution without bias, padded so that a stride of 1 keeps the size.
     Conv {
-        /// Its weights.
         weight: ParameterId,
         /// Side of the kernel: 1 or 3.
         kernel: usize,
@@ -76,12 +75,7 @@ pub enum Op {
         stride: usize,
     },
     /// x·W + b.
-    Linear {
-        /// Its weights.
-        weight: ParameterId,
-        /// Its bias.
-        bias: ParameterId,
-    },
+    Linear { weight: ParameterId, bias: ParameterId },
     /// Batch normalization over examples and pixels, by channel.
     BatchNorm {
         /// γ, which multiplies.
@@ -137,14 +131,10 @@ pub enum Layout {
         outputs: usize,
     },
     /// One number a channel.
-    Vector {
-        /// How many.
-        width: usize,
-    },
+    Vector { width: usize },
 }
 
 impl Layout {
-    /// How many numbers.
     pub fn len(&self) -> usize {
         match *self {
             Self::Conv { kernel, inputs, outputs } => kernel * kernel * inputs * outputs,
@@ -217,9 +207,7 @@ impl Parameter {
 /// A tensor under its name, in PyTorch's layout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<F> {
-    /// The name.
     pub name: String,
-    /// The shape.
     pub shape: Vec<usize>,
     /// The numbers, row by row.
     pub values: Vec<F>,
@@ -242,12 +230,10 @@ impl Network {
         Self { loss, ..self }
     }
 
-    /// Its head.
     pub fn head(&self) -> Head {
         Head { outputs: self.classes(), loss: self.loss }
     }
 
-    /// The nodes.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }

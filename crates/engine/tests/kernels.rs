@@ -2,7 +2,7 @@
 //! compared with their formulas; labels with what the host draws. Those for compute capability 9.0 are run with what
 //! their instructions do, one size at a time. Skips where there is no compiler.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,8 +58,8 @@ fn run(program: &str, kernels: &[&str], options: &[String]) -> Option<String> {
     let compiled = match compiler.output() {
         Ok(compiled) => compiled,
         Err(error) => {
-            eprintln!("SKIPPED: the CUDA kernels on the CPU, there is no C++ compiler ({error})");
-            return None;
+            let why = format!("there is no C++ compiler for the CUDA kernels on the CPU ({error})");
+            return dissensus_testing::skipped("c++", &why);
         }
     };
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));

@@ -196,6 +196,9 @@ pub enum ScoreError {
         /// How many items each predicts.
         items: ItemOverlap,
     },
+    /// A ceiling is that of items, and the models predict different ones.
+    #[error("a ceiling needs models that predict the same items")]
+    OtherItems,
     /// The votes of each item are not known.
     #[error("only shares of the votes are known, not how many there are")]
     OnlyShares,
@@ -533,7 +536,16 @@ mod tests {
         let wanted = "x and y do not predict the same items: 2 in both, 1 only in the first, 1 only in \
                       the second; a pair is compared on the same items";
         assert_eq!(error.to_string(), wanted);
+        let ceiling = |models: &[Evaluated]| {
+            let silent = &dissensus_core::Silent;
+            crate::score_models(&table, models, Some(2), Some(3), &options, silent)
+        };
+        assert_eq!(ceiling(&each).unwrap_err(), ScoreError::OtherItems);
         let common = evaluate_common(&table, &models, &options).unwrap();
+        let (scores, allowed) = ceiling(&common).unwrap();
+        assert_eq!(scores[0].slice, crate::Slice::All);
+        assert!(matches!(scores[1].slice, crate::Slice::Entropy { from: 0.0, .. }));
+        assert_eq!(allowed.unwrap().items, 2);
         assert!(same_items(&common));
         let found = compare_items(&common, &options, &dissensus_core::Silent).unwrap();
         let counts = found.models.iter().map(|m| (m.items, m.left_out));

@@ -22,6 +22,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![warn(missing_docs)]
+
 mod ceiling;
 mod compare;
 mod evaluate;
@@ -42,4 +44,4 @@ pub use evaluate::{
     DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ModelReading, ScoreError, ScoreOptions,
     check_pair, evaluate, evaluate_common, metrics, same_items,
 };
-pub use score::{MetricScore, Scores, score};
+pub use score::{MetricScore, Scores, Slice, score, score_models};

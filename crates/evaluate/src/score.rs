@@ -14,14 +14,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
+
 use dissensus_core::{Event, Progress, Silent, Unit, VoteTable};
+use dissensus_measure::ceiling::Ceiling;
 use dissensus_measure::intervals::interval;
-use dissensus_measure::slices::by_entropy;
+use dissensus_measure::slices::{self as measure, by_entropy};
 use dissensus_measure::{Interval, Judged, Metric, Note, Scorer, Value};
 use dissensus_predictions::Predictions;
 use serde::{Serialize, Serializer};
 
-use crate::evaluate::{Evaluated, ScoreError, ScoreOptions, evaluate};
+use crate::ceiling;
+use crate::evaluate::{Evaluated, ScoreError, ScoreOptions, evaluate, same_items};
 
 /// A metric of some items, with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,13 +48,45 @@ pub struct MetricScore {
     pub note: Option<Note>,
 }
 
+/// Some of the items.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Slice {
+    /// All items.
+    All,
+    /// Those between two shares of the items, sorted by how much people disagree.
+    Entropy {
+        /// The share of the items that lie below it.
+        from: f64,
+        /// That share with its own items.
+        to: f64,
+        /// The smallest entropy of an item, in nats.
+        lower: f64,
+        /// The largest.
+        upper: f64,
+    },
+}
+
+impl fmt::Display for Slice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Entropy { from, to, lower, upper } = self else { return f.write_str("all") };
+        let (from, to) = (100.0 * from, 100.0 * to);
+        write!(f, "{from:.0}–{to:.0} % (H {lower:.3}–{upper:.3})")
+    }
+}
+
+impl Serialize for Slice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// A model on some items.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scores {
     /// The model.
     pub model: String,
-    /// Which items: `all`, or a slice by entropy.
-    pub slice: String,
+    /// Which items.
+    pub slice: Slice,
     /// How many items.
     pub items: usize,
     /// The metrics, in the order in which they were asked for.
@@ -77,6 +113,34 @@ pub fn score(
     evaluate(table, predictions, options)?.score(options, &Silent)
 }
 
+/// Scores several models: each on all items and, where slices are asked for, on so many of them by how
+/// much people disagree; with what the votes of their items allow, from so many divisions of the votes.
+pub fn score_models(
+    table: &VoteTable,
+    models: &[Evaluated],
+    slices: Option<usize>,
+    repeats: Option<usize>,
+    options: &ScoreOptions,
+    progress: &dyn Progress,
+) -> Result<(Vec<Scores>, Option<Ceiling>), ScoreError> {
+    // Models with other items have other ceilings.
+    if repeats.is_some() && !same_items(models) {
+        return Err(ScoreError::OtherItems);
+    }
+    let mut scores = Vec::new();
+    for model in models {
+        match slices {
+            Some(slices) => scores.extend(model.score_by_entropy(slices, options, progress)?),
+            None => scores.push(model.score(options, progress)?),
+        }
+    }
+    let allowed = match (repeats, models.first()) {
+        (Some(repeats), Some(model)) => Some(ceiling(table, &model.items, repeats, options)?),
+        _ => None,
+    };
+    Ok((scores, allowed))
+}
+
 impl Evaluated {
     /// The metrics of all items.
     pub fn score(
@@ -85,7 +149,7 @@ impl Evaluated {
         progress: &dyn Progress,
     ) -> Result<Scores, ScoreError> {
         let task = Task::new(&self.name, options.chosen()?, progress, 1);
-        let scores = self.scores("all", &self.judged, options, &task);
+        let scores = self.scores(Slice::All, &self.judged, options, &task);
         task.finish();
         scores
     }
@@ -99,13 +163,13 @@ impl Evaluated {
     ) -> Result<Vec<Scores>, ScoreError> {
         let found = by_entropy(self.judged.truth(), slices).map_err(|error| self.failed(error))?;
         let task = Task::new(&self.name, options.chosen()?, progress, 1 + found.len());
-        let all = self.scores("all", &self.judged, options, &task)?;
+        let all = self.scores(Slice::All, &self.judged, options, &task)?;
         let mut scores = vec![all];
         for slice in found {
-            let (from, to) = (100.0 * slice.from, 100.0 * slice.to);
-            let name = format!("{from:.0}–{to:.0} % (H {:.3}–{:.3})", slice.lower, slice.upper);
-            let part = self.judged.select(&slice.items).map_err(|error| self.failed(error))?;
-            scores.push(self.scores(&name, &part, options, &task)?);
+            let measure::Slice { from, to, lower, upper, items } = slice;
+            let part = self.judged.select(&items).map_err(|error| self.failed(error))?;
+            let slice = Slice::Entropy { from, to, lower, upper };
+            scores.push(self.scores(slice, &part, options, &task)?);
         }
         task.finish();
         Ok(scores)
@@ -113,7 +177,7 @@ impl Evaluated {
 
     fn scores(
         &self,
-        slice: &str,
+        slice: Slice,
         part: &Judged,
         options: &ScoreOptions,
         task: &Task<'_>,
@@ -128,7 +192,7 @@ impl Evaluated {
                 metric_score(&scorer, metric, options)
             })
             .collect();
-        let (model, slice, items) = (self.name.clone(), slice.to_owned(), part.len());
+        let (model, items) = (self.name.clone(), part.len());
         Ok(Scores { model, slice, items, metrics: metrics? })
     }
 }

@@ -35,9 +35,7 @@ pub struct CkaSettings {
 /// How alike the features of runs are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cka {
-    /// What was asked.
     pub settings: CkaSettings,
-    /// The runs.
     pub runs: Vec<String>,
     /// The width of each run's features.
     pub widths: Vec<usize>,

@@ -75,9 +75,7 @@ impl Default for CurvatureSettings {
 /// The curvature of a loss at a run's weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curvature {
-    /// The run.
     pub run: String,
-    /// What was asked.
     pub settings: CurvatureSettings,
     /// How it was computed.
     pub model: ModelSettings,

@@ -60,11 +60,8 @@ pub struct ItemMap {
 /// The maps of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Maps {
-    /// The run.
     pub run: String,
-    /// How they were made.
     pub settings: CamSettings,
-    /// Rows of a map.
     pub height: usize,
     /// Numbers of a row.
     pub width: usize,

@@ -125,7 +125,6 @@ impl Model {
         &self.settings
     }
 
-    /// The network.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
     }
@@ -135,7 +134,6 @@ impl Model {
         &self.dataset
     }
 
-    /// The weights.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }

@@ -95,7 +95,6 @@ pub struct OodSettings {
 /// The scores of a set's items, in its order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OodScores {
-    /// The score's name.
     pub score: String,
     /// The outside set's name; `None` for the inside items.
     pub out: Option<String>,
@@ -106,9 +105,7 @@ pub struct OodScores {
 /// How well foreign inputs are told.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ood {
-    /// The run.
     pub run: String,
-    /// What was asked.
     pub settings: OodSettings,
     /// The part of the split that is inside.
     pub part: String,

@@ -17,7 +17,6 @@ const HIGH: f64 = 0.1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Slice {
-    /// All of them.
     #[default]
     All,
     /// This share of them with the highest entropies, rounded up. Equal entropies are never parted:

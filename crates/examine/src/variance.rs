@@ -24,7 +24,6 @@ pub struct VarianceSettings {
     pub seed: u64,
 }
 
-/// An item's variance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ItemVariance {
     /// Its id.
@@ -40,9 +39,7 @@ pub struct ItemVariance {
 /// The variances of a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variance {
-    /// The run.
     pub run: String,
-    /// What was asked.
     pub settings: VarianceSettings,
     /// The part of the split.
     pub part: String,

@@ -48,7 +48,6 @@ impl Default for BarrierSettings {
 pub struct Point {
     /// How far along, from 0 to 1.
     pub alpha: f64,
-    /// The loss there.
     pub loss: f64,
     /// The loss less the straight line between the losses of the ends.
     pub excess: f64,
@@ -65,7 +64,6 @@ pub struct Barrier {
     pub barrier: f64,
     /// Where it is; 0 where nothing lies above the line.
     pub at: f64,
-    /// The path.
     pub path: Vec<Point>,
 }
 

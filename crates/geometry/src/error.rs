@@ -5,43 +5,21 @@ use dissensus_engine::EngineError;
 /// An error of the geometry.
 #[derive(Debug, thiserror::Error)]
 pub enum GeometryError {
-    /// The engine could not do its part.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A setting out of its range.
     #[error("{name} is {value}; expected {expected}")]
-    Setting {
-        /// The setting.
-        name: &'static str,
-        /// What it was set to.
-        value: String,
-        /// What would do.
-        expected: &'static str,
-    },
-    /// Numbers that are not as many as they should be.
+    Setting { name: &'static str, value: String, expected: &'static str },
     #[error("{what}: {found} numbers; expected {expected}")]
-    Lengths {
-        /// What was counted.
-        what: String,
-        /// How many there should be.
-        expected: usize,
-        /// How many came.
-        found: usize,
-    },
-    /// A NaN or an infinity where a number is needed.
+    Lengths { what: String, expected: usize, found: usize },
     #[error("{what} is {value}; expected a finite number{hint}")]
     NotFinite {
-        /// Where it came up.
         what: String,
-        /// What it is.
         value: f64,
         /// What to look at, starting with a comma or a semicolon; empty where there is nothing.
         hint: &'static str,
     },
-    /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// Something that makes no sense together.
     #[error("{0}")]
     Data(String),
 }

@@ -23,9 +23,7 @@ use crate::error::count;
 /// One map per image, H×W, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cams {
-    /// Height of each.
     pub height: usize,
-    /// Width of each.
     pub width: usize,
     /// All numbers, map by map.
     pub values: Vec<f32>,

@@ -49,7 +49,6 @@ impl Operator for Hessian<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grouping {
-    /// Every tensor.
     Tensor,
     /// The tensors of a layer: a weight with its bias, a scale with its shift.
     Layer,
@@ -82,7 +81,6 @@ pub fn blocks(network: &Network, grouping: Grouping) -> Vec<Block> {
 /// The last linear layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LastLayer {
-    /// Classes that it gives.
     pub classes: usize,
     /// Features that it reads.
     pub width: usize,

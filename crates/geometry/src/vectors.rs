@@ -11,7 +11,6 @@ use rayon::prelude::*;
 use crate::GeometryError;
 use crate::error::finite;
 
-/// Numbers in a stretch.
 pub(crate) const STRETCH: usize = 1 << 16;
 
 /// Numbers that are corrected at a time, in f64: few enough to stay in the cache.

@@ -38,7 +38,6 @@ impl Features {
         self.values.len() / self.width
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -47,17 +47,15 @@ impl Images {
         self.pixels.len() / self.size()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.pixels.is_empty()
     }
 
-    /// Rows of a image.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Columns of a image.
+    /// Columns of an image.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -82,7 +80,7 @@ impl Images {
         self.pixels.chunks_exact(self.size()).nth(place).unwrap_or(&[])
     }
 
-    /// Bytes of a image.
+    /// Bytes of an image.
     fn size(&self) -> usize {
         self.height * self.width * self.channels
     }
@@ -101,7 +99,7 @@ impl Images {
     /// ```
     ///
     /// The sums are of whole numbers, so the result does not depend on threads or order. `None`
-    /// where no place holds a image.
+    /// where no place holds an image.
     pub fn normalization(&self, places: Option<&[usize]>) -> Option<Normalization> {
         let all: Vec<usize>;
         let places = match places {

@@ -12,7 +12,6 @@ use crate::images::Images;
 /// What inputs are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// Images.
     Images(Images),
     /// Feature vectors.
     Features(Features),
@@ -27,7 +26,6 @@ impl Kind {
         }
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -175,7 +173,6 @@ impl Inputs {
         self.kind.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.kind.is_empty()
     }

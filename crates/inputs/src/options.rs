@@ -31,7 +31,7 @@ impl FromStr for Layout {
 ///
 /// Every field but `limits` is a key of the same name, in a file or (with dashes) on a command
 /// line; there, [`parse_size`] reads `resize`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
     /// The array in an `.npz` or safetensors file; the column of lists in a table.

@@ -1,25 +1,12 @@
 //! The images, votes and texts of known datasets, read as a user would read them, against what is known of each.
 //!
-//! The files are not part of the repository. `DISSENSUS_MIRROR` names a folder that holds them (by
-//! default `shared/data` beside the repository); without it every test says that it was skipped.
+//! The files are not part of the repository; `dissensus_testing::data` says where they are looked for.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
-
-use std::path::PathBuf;
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use dissensus_core::Ballots;
 use dissensus_inputs::{Images, Inputs, Kind, Matched, from_dataset, join, texts, votes};
-
-/// The mirror, which has the layout of a cache, or `None` (stated) where a file is not in it.
-fn mirror(file: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let root = std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| beside.into(), PathBuf::from);
-    if !root.join(file).exists() {
-        eprintln!("SKIPPED: {} is not there", root.join(file).display());
-        return None;
-    }
-    Some(root)
-}
+use dissensus_testing::{data, data_named};
 
 fn images(inputs: &Inputs) -> &Images {
     let Kind::Images(images) = inputs.kind() else { panic!("images") };
@@ -43,7 +30,8 @@ struct Facts {
 /// mean = s / n / 255; sd = sqrt(q / n - (s / n) ** 2) / 255
 /// ```
 fn check(name: &str, file: &str, facts: &Facts) -> Option<Inputs> {
-    let cache = mirror(file)?;
+    let needs = if name == "cifar10n" { "cifar10-train" } else { "data" };
+    let cache = data_named(needs, &[file])?;
     let inputs = from_dataset(name, &cache).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(inputs.len(), facts.items, "{name}");
     let images = images(&inputs);
@@ -73,7 +61,7 @@ fn cifar10h_images_have_the_ids_of_the_votes() {
     let first: u64 = images(&inputs).image(0).iter().map(|&v| u64::from(v)).sum();
     assert_eq!(first as f64 / 3072.0, 108.38606770833333);
 
-    let Some(cache) = mirror("cifar10h/cifar10h-counts.npy") else { return };
+    let Some(cache) = data(&["cifar10h/cifar10h-counts.npy"]) else { return };
     let votes = cache.join("cifar10h/cifar10h-counts.npy");
     let table = dissensus_votes::read(&votes, &Default::default()).unwrap().table;
     let joined = join(&table, &inputs).unwrap();
@@ -102,7 +90,7 @@ fn cifar10n_images_have_the_ids_of_the_votes() {
         sd: [0.2470322324632821, 0.2434851280000555, 0.26158784172796445],
         pixels: Some([[28, 25, 10], [37, 34, 19], [33, 28, 13]]),
     };
-    let Some(cache) = mirror("cifar10n/CIFAR-10_human.pt") else { return };
+    let Some(cache) = data(&["cifar10n/CIFAR-10_human.pt"]) else { return };
     let Some(inputs) = check("cifar10n", "cifar10/data_batch_5.bin", &facts) else { return };
     let table = votes("cifar10n", &cache).unwrap();
     let joined = join(&table, &inputs).unwrap();
@@ -158,7 +146,7 @@ fn mean_normalized_entropy(table: &dissensus_core::VoteTable) -> f64 {
 /// Facts of the second paper: 3,113 items of three classes, normalized entropy 0.592.
 #[test]
 fn chaosnli_is_both_of_its_parts() {
-    let Some(cache) = mirror("chaosnli/chaosNLI_snli.jsonl") else { return };
+    let Some(cache) = data(&["chaosnli/chaosNLI_snli.jsonl"]) else { return };
     let table = votes("chaosnli", &cache).unwrap();
     assert_eq!((table.len(), table.counts().unwrap().total()), (3_113, 311_300));
     assert_eq!(table.classes().names(), ["e", "n", "c"]);
@@ -185,14 +173,14 @@ fn chaosnli_is_both_of_its_parts() {
 
 #[test]
 fn the_stories_of_alphanli_have_four_texts() {
-    let Some(cache) = mirror("chaosnli/chaosNLI_alphanli.jsonl") else { return };
+    let Some(cache) = data(&["chaosnli/chaosNLI_alphanli.jsonl"]) else { return };
     let texts = texts("chaosnli-alphanli", &cache).unwrap();
     assert!(texts.len() == 1_532 && texts.iter().all(|(_, texts)| texts.len() == 4));
 }
 
 #[test]
 fn popquorn_is_politeness() {
-    let Some(cache) = mirror("popquorn/politeness.csv") else { return };
+    let Some(cache) = data(&["popquorn/politeness.csv"]) else { return };
     let table = votes("popquorn", &cache).unwrap();
     assert_eq!((table.len(), table.counts().unwrap().total()), (3_718, 25_042));
     assert_eq!(table.classes().names(), ["1", "2", "3", "4", "5"]);
@@ -209,11 +197,11 @@ fn popquorn_is_politeness() {
 #[test]
 fn every_set_of_votes_reads() {
     for set in dissensus_data::DATASETS.iter().flat_map(|d| d.votes) {
-        let Some(cache) = mirror(set.files[0]) else { continue };
+        let Some(cache) = data(&[set.files[0]]) else { continue };
         let table = votes(set.name, &cache).unwrap_or_else(|error| panic!("{error}"));
         assert!(!table.is_empty(), "{}", set.name);
     }
     // The parts of HS-Brexit count from 1 each.
-    let Some(cache) = mirror("lewidi/HS-Brexit_dataset/HS-Brexit_train.json") else { return };
+    let Some(cache) = data(&["lewidi/HS-Brexit_dataset/HS-Brexit_train.json"]) else { return };
     assert_eq!(votes("lewidi-hs-brexit", &cache).unwrap().len(), 784 + 168 + 168);
 }

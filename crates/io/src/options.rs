@@ -122,7 +122,7 @@ pub struct SourceOptions {
 }
 
 /// The largest things that are read; what is larger is an error, not an exhausted machine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one line of a table or of JSON Lines.
     pub line: u64,

@@ -1,8 +1,6 @@
 //! Dawid and Skene's model against crowd-kit 1.4.2: `reference/labels/dawid_skene.py`.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
-
-use std::path::PathBuf;
+#![allow(clippy::unwrap_used)]
 
 use dissensus_core::philox::Stream;
 use dissensus_core::{Keep, TableBuilder, VoteTable};
@@ -191,14 +189,10 @@ struct RealCase {
 fn real_votes_as_numpy() {
     let cases: Vec<RealCase> =
         serde_json::from_str(include_str!("golden/dawid_skene_real.json")).unwrap();
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let root = std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| beside.into(), PathBuf::from);
     for case in cases {
-        let path = root.join("classic").join(&case.file);
-        let Ok(text) = std::fs::read_to_string(&path) else {
-            eprintln!("SKIPPED: {} is not there", path.display());
-            return;
-        };
+        let file = format!("classic/{}", case.file);
+        let Some(root) = dissensus_testing::data(&[&file]) else { return };
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
         let vote = |line: &str| -> (String, String, String) {
             let mut cells = line.split_whitespace().map(str::to_owned);
             (cells.next().unwrap(), cells.next().unwrap(), cells.next().unwrap())

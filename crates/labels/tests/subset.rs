@@ -1,24 +1,16 @@
 //! CIFAR-10H-Hard, the subset of the second paper, against numpy's own Philox.
 //!
-//! The file is not part of the repository. `DISSENSUS_MIRROR` names a folder that holds it (by
-//! default `shared/data` beside the repository); without it the test says that it was skipped.
+//! The file is not part of the repository; `dissensus_testing::data` says where it is looked for.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
-
-use std::path::PathBuf;
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use dissensus_core::{ClassSet, Counts, Ids, VoteTable, normalized_entropy};
 use dissensus_labels::subset::{EntropyBins, entropy_bins};
 
 /// CIFAR-10H: 10,000 rows of ten 64-bit counts behind 128 bytes of header.
 fn cifar10h() -> Option<VoteTable> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let root = std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| beside.into(), PathBuf::from);
-    let path = root.join("cifar10h/cifar10h-counts.npy");
-    let Ok(bytes) = std::fs::read(&path) else {
-        eprintln!("SKIPPED: {} is not there", path.display());
-        return None;
-    };
+    let file = "cifar10h/cifar10h-counts.npy";
+    let bytes = std::fs::read(dissensus_testing::data(&[file])?.join(file)).unwrap();
     let votes: Vec<u64> =
         bytes[128..].chunks_exact(8).map(|n| u64::from_le_bytes(n.try_into().unwrap())).collect();
     let mut counts = Counts::new();

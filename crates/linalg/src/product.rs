@@ -29,7 +29,6 @@ pub struct Product<'a> {
     pub x: &'a [f32],
     /// From one row of `x` to the next.
     pub x_stride: usize,
-    /// How many rows.
     pub rows: usize,
     /// The matrix.
     pub w: &'a Packed,

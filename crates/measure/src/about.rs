@@ -20,7 +20,6 @@ pub struct About {
     pub direction: Direction,
     /// The settings it heeds, its conventions, and when it is undefined.
     pub settings: &'static str,
-    /// Where it comes from.
     pub reference: &'static str,
 }
 

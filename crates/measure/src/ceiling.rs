@@ -36,7 +36,6 @@ const KEY: u64 = 0x6365_696c;
 pub struct CeilingSettings {
     /// How often votes are divided, and drawn anew.
     pub repeats: usize,
-    /// The seed of both.
     pub seed: u64,
     /// The majority label of tied votes; there are ties in halves, so [`TieRule::Error`] is taken for
     /// [`TieRule::Random`].
@@ -60,7 +59,6 @@ pub struct Ceiling {
     pub votes_per_item: f64,
     /// How often votes were divided, and drawn anew.
     pub repeats: usize,
-    /// Each metric.
     pub metrics: Vec<CeilingScore>,
     /// The mean entropy of the votes, in nats.
     pub entropy: f64,
@@ -76,7 +74,6 @@ pub struct Ceiling {
 /// A metric of people's own votes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CeilingScore {
-    /// The metric.
     pub metric: &'static str,
     /// One half of the votes against the other; `None` where the metric is undefined.
     pub half: Option<Spread>,
@@ -90,7 +87,6 @@ pub struct CeilingScore {
 /// The mean over repeats, the least and the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// The mean.
     pub mean: f64,
     /// The least.
     pub low: f64,
@@ -114,7 +110,7 @@ impl Ceiling {
         settings: Settings,
         how: CeilingSettings,
     ) -> Result<Self, MeasureError> {
-        let votes = Votes::new(counts)?;
+        let votes = ItemVotes::new(counts)?;
         let (items, classes) = (votes.items.len(), votes.classes);
         if items == 0 {
             return Err(MeasureError::Missing { score: "a ceiling", what: "items with two votes" });
@@ -200,12 +196,12 @@ impl Ceiling {
 }
 
 /// The votes of each item, one by one.
-struct Votes {
+struct ItemVotes {
     items: Vec<Vec<usize>>,
     classes: usize,
 }
 
-impl Votes {
+impl ItemVotes {
     fn new(counts: Matrix<'_>) -> Result<Self, MeasureError> {
         let (classes, mut items) = (counts.columns(), Vec::new());
         let (mut row, mut all) = (vec![0.0; classes], 0.0);

@@ -5,125 +5,34 @@ use dissensus_core::{DistributionError, ScaleError};
 /// Input that cannot be measured.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeasureError {
-    /// What is not defined for the scale of the votes.
     #[error(transparent)]
     Scale(#[from] ScaleError),
-    /// The values do not fill whole rows.
     #[error("{len} values cannot be rows of {columns}; expected a multiple of {columns} (above 0)")]
-    Shape {
-        /// How many values there are.
-        len: usize,
-        /// How many a row has.
-        columns: usize,
-    },
-    /// Two things that should be of one size are not.
+    Shape { len: usize, columns: usize },
     #[error("{what}: found {found}, expected {expected}")]
-    Size {
-        /// What was counted.
-        what: &'static str,
-        /// How many came.
-        found: usize,
-        /// How many should have come.
-        expected: usize,
-    },
-    /// Items on which nobody voted have no target.
+    Size { what: &'static str, found: usize, expected: usize },
     #[error("{} without votes: {}", items(rows.len()), listed(rows))]
-    NoVotes {
-        /// All of their rows.
-        rows: Vec<usize>,
-    },
-    /// A count that is negative or not finite.
+    NoVotes { rows: Vec<usize> },
     #[error("row {row}, class {class}: the count is {value}; expected a number from 0 up")]
-    Count {
-        /// The row.
-        row: usize,
-        /// The class.
-        class: usize,
-        /// What stands there.
-        value: f64,
-    },
-    /// A count that is not a number of votes.
+    Count { row: usize, class: usize, value: f64 },
     #[error("row {row}, class {class}: {value} votes cannot be divided; expected a whole number")]
-    NotWhole {
-        /// The row.
-        row: usize,
-        /// The class.
-        class: usize,
-        /// What stands there.
-        value: f64,
-    },
-    /// A row that should be a distribution is not.
+    NotWhole { row: usize, class: usize, value: f64 },
     #[error("{what}, row {row}: {source}")]
-    NotDistribution {
-        /// Targets or predictions.
-        what: &'static str,
-        /// The row.
-        row: usize,
-        /// What is wrong with it.
-        source: DistributionError,
-    },
-    /// A NaN or an infinity.
+    NotDistribution { what: &'static str, row: usize, source: DistributionError },
     #[error("{what}, row {row}, column {column}: {value}; expected a finite number")]
-    NotFinite {
-        /// Logits, features or scores.
-        what: &'static str,
-        /// The row.
-        row: usize,
-        /// The column.
-        column: usize,
-        /// What stands there.
-        value: f64,
-    },
-    /// A label that is not a class.
+    NotFinite { what: &'static str, row: usize, column: usize, value: f64 },
     #[error("row {row}: the label is {label}; expected a class below {classes}")]
-    Label {
-        /// The row.
-        row: usize,
-        /// The label.
-        label: u32,
-        /// How many classes there are.
-        classes: usize,
-    },
-    /// Tied votes, where the rule is that there must be none.
+    Label { row: usize, label: u32, classes: usize },
     #[error("{} with tied votes: {}; choose a tie rule", items(rows.len()), listed(rows))]
-    Tie {
-        /// All of their rows.
-        rows: Vec<usize>,
-    },
-    /// A feature vector without a direction.
+    Tie { rows: Vec<usize> },
     #[error("{what}, row {row}: all zeros, which cannot be normalized")]
-    ZeroVector {
-        /// Which features.
-        what: &'static str,
-        /// The row.
-        row: usize,
-    },
-    /// An index beyond the items.
+    ZeroVector { what: &'static str, row: usize },
     #[error("there is no item {index}; there are {items} items")]
-    Index {
-        /// The index.
-        index: usize,
-        /// How many items there are.
-        items: usize,
-    },
-    /// A score was asked for without what it is computed from.
+    Index { index: usize, items: usize },
     #[error("{score} needs {what}")]
-    Missing {
-        /// The score.
-        score: &'static str,
-        /// What is missing.
-        what: &'static str,
-    },
-    /// A setting out of its range.
+    Missing { score: &'static str, what: &'static str },
     #[error("{name} is {value}; expected {expected}")]
-    Setting {
-        /// The setting.
-        name: &'static str,
-        /// What it was set to.
-        value: String,
-        /// What would do.
-        expected: &'static str,
-    },
+    Setting { name: &'static str, value: String, expected: &'static str },
 }
 
 fn items(n: usize) -> String {

@@ -144,12 +144,10 @@ impl Judged {
         self.truth.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.truth.is_empty()
     }
 
-    /// What people said.
     pub fn truth(&self) -> &Arc<Truth> {
         &self.truth
     }

@@ -167,7 +167,6 @@ pub fn nearest_metrics(name: &str) -> Vec<String> {
 /// A metric's name and what came out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// The metric.
     pub metric: &'static str,
     /// The number, or why there is none.
     #[serde(flatten)]

@@ -62,7 +62,6 @@ pub struct OodInput<'a> {
 pub struct OodSettings {
     /// The temperature of the energy.
     pub temperature: f64,
-    /// The temperature of ODIN.
     pub odin_temperature: f64,
     /// How far ODIN moves each number of an input, on the scale that the model sees. It is heeded
     /// where the inputs are perturbed, before they come here.

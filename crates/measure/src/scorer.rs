@@ -78,7 +78,6 @@ pub enum Note {
     NoVariation,
     /// Items to which the model gave probability 0 where somebody voted.
     Infinite {
-        /// How many.
         items: usize,
         /// The row of the first.
         first: usize,

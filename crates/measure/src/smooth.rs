@@ -26,7 +26,6 @@ use crate::{Against, Scorer};
 /// A smooth calibration error and its bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Smooth {
-    /// The error.
     pub error: f64,
     /// The bandwidth σ at which it was found.
     pub bandwidth: f64,

@@ -195,7 +195,6 @@ impl Truth {
         self.entropy.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entropy.is_empty()
     }

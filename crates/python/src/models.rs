@@ -7,8 +7,8 @@ use std::sync::Arc;
 use dissensus::core::{Event, Ids};
 use dissensus::inputs::{Features, Images, Inputs, Kind};
 use dissensus::store::Logits;
-use dissensus::train::spec::paths_of;
-use dissensus::train::{GivenParts, OpenDevice, Voted};
+use dissensus::train::spec::{self, Setting, paths_of};
+use dissensus::train::{GivenParts, OpenDevice, Place, Voted};
 use dissensus::{
     FitOptions, FittedModel, RunPlan, Task, TrainError, VoteTable, fit_task, open_device,
 };
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 
 use crate::arrow::{Column, Table};
-use crate::errors::{raise, raise_in_words, value_error};
+use crate::errors::{raise, value_error};
 use crate::metrics::option;
 use crate::numbers::{array, contiguous, dimensions, names};
 use crate::votes::{Votes, twice_in_items};
@@ -43,14 +43,11 @@ pub(crate) fn fit_model(
 ) -> PyResult<Model> {
     let table = table_of("votes", votes)?;
     let inputs = inputs_of("X", inputs, Some((&table, option(options, "items")?)))?;
-    let mut overrides = Vec::new();
+    let mut given = Vec::new();
     for (name, value) in &settings {
-        overrides.push(format!("{}={}", path_of(name)?, written(name, value)?));
+        given.extend(setting(&path_of(name)?, argument(name), value)?);
     }
-    let names = settings.iter().map(|(name, _)| name.as_str());
-    let mut plan = RunPlan::of_settings(method, &overrides).map_err(|error| {
-        raise_in_words(error, |words| by_argument(words, names.zip(&overrides)))
-    })?;
+    let mut plan = RunPlan::with_settings(method, &given).map_err(raise)?;
     let given = given_parts(&table, options)?;
     if let Some((parts, _)) = &given {
         let two = !parts.iter().any(|part| part == "validation");
@@ -106,26 +103,14 @@ pub(crate) fn fit_model(
     Ok(Model { model: Arc::new(model), judged: Some(judged) })
 }
 
-/// What is wrong with a setting, by the name of the argument that gave it.
-fn by_argument<'a>(
-    mut words: String,
-    settings: impl Iterator<Item = (&'a str, &'a String)>,
-) -> String {
-    for (name, setting) in settings {
-        let said = format!(" (override {setting})");
-        if words.contains(&said) {
-            words = words.replace(&said, "");
-            let argument = match name {
-                "model.name" => "model",
-                "run.seeds" => "seed",
-                "split.parts" | "split.shares" => "split",
-                name => name,
-            };
-            let path = setting.split('=').next().unwrap_or_default();
-            words = words.replacen(path, argument, 1);
-        }
+/// The argument that gives a setting.
+fn argument(name: &str) -> &str {
+    match name {
+        "model.name" => "model",
+        "run.seeds" => "seed",
+        "split.parts" | "split.shares" => "split",
+        name => name,
     }
-    words
 }
 
 /// The path of a setting in a spec: `training.epochs` for `epochs`.
@@ -146,36 +131,45 @@ fn path_of(name: &str) -> PyResult<String> {
     }
 }
 
-/// A value as a spec writes it.
-fn written(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+/// A value of Python as a setting, or as several where it is a dictionary.
+pub(crate) fn setting(
+    path: &str,
+    argument: &str,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Setting>> {
+    Ok(Setting::of(path, converted(argument, value)?, &Place::Argument(argument.to_owned())))
+}
+
+fn converted(name: &str, value: &Bound<'_, PyAny>) -> PyResult<spec::Value> {
     if value.is_instance_of::<PyBool>() {
-        return Ok(if value.is_truthy()? { "true" } else { "false" }.to_owned());
+        return Ok(value.is_truthy()?.into());
     }
-    if let Ok(text) = value.cast::<PyString>() {
-        // A basic string of TOML has the escapes of JSON.
-        let json = value.py().import("json")?.call_method1("dumps", (text,))?;
-        return json.extract();
+    if value.is_instance_of::<PyString>() {
+        return Ok(value.extract::<String>()?.into());
     }
-    if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
-        return Ok(value.repr()?.to_string());
+    if value.is_instance_of::<PyInt>() {
+        // One that is too large for a whole number of a spec is as much out of range as the largest.
+        return Ok(value.extract::<i64>().unwrap_or(i64::MAX).into());
+    }
+    if value.is_instance_of::<PyFloat>() {
+        return Ok(value.extract::<f64>()?.into());
     }
     if value.hasattr("item")? {
         // A number of numpy.
-        return written(name, &value.call_method0("item")?);
+        return converted(name, &value.call_method0("item")?);
     }
     if let Ok(table) = value.cast::<PyDict>() {
-        let mut entries = Vec::new();
-        for (key, value) in table {
+        let entry = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             let key: String = key.extract()?;
-            entries.push(format!("{key} = {}", written(&key, &value)?));
-        }
-        return Ok(format!("{{{}}}", entries.join(", ")));
+            let value = converted(&key, &value)?;
+            Ok((key, value))
+        };
+        return Ok(spec::Value::Table(table.iter().map(entry).collect::<PyResult<_>>()?));
     }
     match value.try_iter() {
         Ok(list) => {
-            let list: Vec<String> =
-                list.map(|one| written(name, &one?)).collect::<PyResult<_>>()?;
-            Ok(format!("[{}]", list.join(", ")))
+            let list = list.map(|one| converted(name, &one?));
+            Ok(spec::Value::Array(list.collect::<PyResult<_>>()?))
         }
         Err(_) => {
             let kind = value.get_type().name()?;

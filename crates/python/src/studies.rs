@@ -21,6 +21,7 @@ use crate::arrow::{Column, Table};
 use crate::cluster::{self, Given, Share, Submission, from_one};
 use crate::errors::{raise, value_error};
 use crate::json;
+use crate::models::setting;
 use crate::stores::StorePath;
 use crate::work::{detached, long, shower};
 
@@ -151,10 +152,10 @@ impl Study {
     fn override_settings(&self, settings: &Bound<'_, PyDict>) -> PyResult<Self> {
         let mut given = Vec::new();
         for (key, value) in settings {
-            // A value of JSON other than an object is one of TOML.
-            given.push(format!("{}={}", key.extract::<String>()?, json::from_python(&value)?));
+            let key: String = key.extract()?;
+            given.extend(setting(&key, &key, &value)?);
         }
-        self.0.clone().with_overrides(&given).map(Self).map_err(raise)
+        self.0.clone().with_settings(given).map(Self).map_err(raise)
     }
 
     /// The study as TOML, with all that was set and chosen.

@@ -1,10 +1,12 @@
 """Scores, comparisons and reliability: equal to the command line, to scipy, and to plain formulas."""
 
+import ast
 import json
 import pickle
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -191,6 +193,9 @@ def test_metrics_are_the_list_and_agree_with_scores(votes, counts, probs):
     found = score(votes, probs, metrics="all", replicates=0)
     assert metrics.names() == found.to_frame().to_dict()["metric"]
     assert sorted(metrics.__all__) == sorted(["explain", "names", *metrics.names()])
+    stub = ast.parse(Path(metrics.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    typed = [one.target.id for one in stub.body if isinstance(one, ast.AnnAssign)]
+    assert typed == metrics.names()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in metrics.names():

@@ -10,59 +10,24 @@ pub enum RemoteError {
     #[error(
         "the address of the bucket {reason}; expected s3://BUCKET/PREFIX, gs://…, az://… or file:///FOLDER"
     )]
-    BadUrl {
-        /// What is wrong with it.
-        reason: &'static str,
-    },
-    /// A kind of bucket that this build does not know.
+    BadUrl { reason: &'static str },
     #[error("this dissensus was built without the feature `cloud`, which {scheme}:// needs")]
-    NoCloud {
-        /// The scheme of the address.
-        scheme: &'static str,
-    },
-    /// Settings that no client can be made of.
+    NoCloud { scheme: &'static str },
     #[error("{scheme}://{bucket}: {reason}")]
-    Settings {
-        /// The scheme of the address.
-        scheme: &'static str,
-        /// The bucket.
-        bucket: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A request that failed, after all attempts.
+    Settings { scheme: &'static str, bucket: String, reason: String },
     #[error("{doing} {object:?} in {bucket}: {reason}")]
     Request {
-        /// What was done.
         doing: &'static str,
         /// The object, or the folder that was listed.
         object: String,
-        /// The bucket, with its scheme.
         bucket: String,
         /// The server's answer, or why there is none.
         reason: String,
     },
-    /// An object that is larger than any pack of an item.
     #[error("{object:?} has {bytes} bytes, expected at most {most}")]
-    TooLarge {
-        /// The object.
-        object: String,
-        /// Its size.
-        bytes: u64,
-        /// The largest size.
-        most: u64,
-    },
-    /// A folder that is used as a bucket.
+    TooLarge { object: String, bytes: u64, most: u64 },
     #[error("{doing} {}: {source}", path.display())]
-    Folder {
-        /// What was done.
-        doing: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// The store on this side.
+    Folder { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Store(#[from] dissensus_store::StoreError),
 }

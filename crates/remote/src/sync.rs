@@ -12,7 +12,6 @@ use dissensus_store::{Item, RunId, State, Store, Unpacked};
 use crate::objects::Created;
 use crate::{Remote, RemoteError};
 
-/// Which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyncDirection {
     /// What one side lacks comes from the other.
@@ -27,9 +26,7 @@ pub enum SyncDirection {
 /// The runs of one study, their results of stages, and its text.
 #[derive(Clone, Debug, Default)]
 pub struct SyncFilter {
-    /// The runs.
     pub runs: BTreeSet<RunId>,
-    /// The study.
     pub study: String,
 }
 
@@ -45,7 +42,6 @@ impl SyncFilter {
 
 /// What is moved, and how.
 pub struct SyncOptions<'a> {
-    /// Which way.
     pub direction: SyncDirection,
     /// Whether to find out only what would be moved.
     pub dry_run: bool,
@@ -75,7 +71,6 @@ impl Default for SyncOptions<'_> {
 /// How many items, and their bytes as packs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SyncCounts {
-    /// Runs.
     pub runs: usize,
     /// Files of studies: results of stages and texts.
     pub files: usize,
@@ -96,7 +91,6 @@ impl SyncCounts {
 /// Several versions of one item, none of which was moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The item.
     pub item: Item,
     /// The version in the store.
     pub here: Option<String>,
@@ -121,9 +115,7 @@ impl fmt::Display for Conflict {
 /// An item that was not moved, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Its name.
     pub name: String,
-    /// Why.
     pub reason: String,
 }
 

@@ -14,11 +14,14 @@ pub fn is_remote_url(text: &str) -> bool {
 /// Where objects are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// A folder.
     Folder(PathBuf),
     /// A bucket of a cloud, and what all names in it begin with: nothing, or folders that end with a
     /// slash.
-    Bucket { scheme: &'static str, bucket: String, prefix: String },
+    Bucket {
+        scheme: &'static str,
+        bucket: String,
+        prefix: String,
+    },
 }
 
 const CLOUDS: [&str; 3] = ["s3", "gs", "az"];

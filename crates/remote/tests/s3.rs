@@ -2,7 +2,6 @@
 
 #![cfg(feature = "cloud")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 mod common;
 #[path = "common/workers.rs"]
@@ -21,8 +20,7 @@ fn bucket(prefix: &str) -> Option<String> {
     match std::env::var("DISSENSUS_TEST_BUCKET") {
         Ok(bucket) => Some(format!("s3://{bucket}/{prefix}")),
         Err(_) => {
-            eprintln!("SKIPPED: there is no S3 server; clusters/s3/run starts one");
-            None
+            dissensus_testing::skipped("s3", "there is no S3 server; clusters/s3/run starts one")
         }
     }
 }

@@ -14,7 +14,6 @@ pub use dissensus_core::results::Row;
 pub struct Book {
     /// The study's name: letters, digits and dashes.
     pub name: String,
-    /// Its title.
     pub title: String,
     /// What it asks, in a paragraph or two of plain text.
     pub about: String,
@@ -82,12 +81,10 @@ impl Book {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// A metric for people.
     pub(crate) fn metric_title<'a>(&'a self, name: &'a str) -> &'a str {
         titled(name, self.metric(name).map(|metric| &metric.title))
     }
 
-    /// An arm for people.
     pub fn arm_title<'a>(&'a self, name: &'a str) -> &'a str {
         titled(name, self.arms.iter().find(|arm| arm.name == name).map(|arm| &arm.title))
     }
@@ -127,7 +124,6 @@ pub struct Opening {
 pub struct Named {
     /// As in the rows.
     pub name: String,
-    /// For people.
     pub title: String,
 }
 
@@ -136,7 +132,6 @@ pub struct Named {
 pub struct Arm {
     /// As in the rows.
     pub name: String,
-    /// For people.
     pub title: String,
     /// How it differs from the others, in a sentence.
     pub about: String,
@@ -149,7 +144,6 @@ pub struct Metric {
     pub name: String,
     /// For people, short: the head of a column.
     pub title: String,
-    /// Which way is better.
     pub better: Direction,
     /// Digits after the point.
     pub digits: usize,
@@ -166,20 +160,16 @@ pub struct Metric {
 /// What a run is, as tables and figures know it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunKey {
-    /// The data set.
     pub dataset: String,
-    /// The arm.
     pub arm: String,
     /// Votes per item in training; `None` for all.
     pub k: Option<u32>,
-    /// The seed.
     pub seed: u64,
 }
 
 /// A column of a run's history, or another line of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// The run.
     pub of: RunKey,
     /// What it shows, such as `train_loss` or `evaluation.soft_nll`.
     pub column: String,
@@ -192,9 +182,7 @@ pub struct Curve {
 /// Columns of numbers by item, of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemNumbers {
-    /// The run.
     pub of: RunKey,
-    /// The items.
     pub ids: Vec<String>,
     /// Names and values, as many as items each; NaN where there is none.
     pub columns: Vec<(String, Vec<f64>)>,
@@ -217,7 +205,6 @@ impl ItemNumbers {
 /// Reliability of one run: what was predicted against what came.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReliabilityOf {
-    /// The run.
     pub of: RunKey,
     /// Confidence, how often people agreed, and the count of each bin.
     pub bins: Vec<(f64, f64, u64)>,
@@ -229,9 +216,7 @@ pub struct ReliabilityOf {
 /// An image with a run's map of where it looks over it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overlay {
-    /// The run.
     pub of: RunKey,
-    /// The item.
     pub item: String,
     /// The image, the map over it.
     pub picture: Picture,
@@ -240,11 +225,9 @@ pub struct Overlay {
 /// The items of a data set, to look at.
 #[derive(Clone, Debug, Default)]
 pub struct Collection {
-    /// The data set.
     pub dataset: String,
     /// The classes, in order.
     pub classes: Vec<String>,
-    /// The items.
     pub items: Vec<Item>,
     /// Each prediction's arm and votes per item (`None`: all).
     pub predicted_by: Vec<(String, Option<u32>)>,
@@ -253,7 +236,6 @@ pub struct Collection {
 /// An item to look at.
 #[derive(Clone, Debug, Default)]
 pub struct Item {
-    /// Its id.
     pub id: String,
     /// Its text, where it is one.
     pub text: Option<String>,
@@ -271,7 +253,6 @@ pub struct Item {
 pub struct Picture {
     /// Pixels per row.
     pub width: usize,
-    /// Rows.
     pub height: usize,
     /// 1 (grey) or 3 (red, green, blue).
     pub channels: usize,
@@ -282,9 +263,7 @@ pub struct Picture {
 /// What a grid search chose for an arm.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
-    /// The data set.
     pub dataset: String,
-    /// The arm.
     pub arm: String,
     /// Votes per item; `None` for all.
     pub k: Option<u32>,
@@ -295,7 +274,6 @@ pub struct Chosen {
 /// What there is to say of a data set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// The data set.
     pub dataset: String,
     /// What, and its value, as they are shown.
     pub facts: Vec<(String, String)>,
@@ -308,12 +286,10 @@ pub struct Reference {
     /// The data set; empty where the study has one.
     #[serde(default)]
     pub dataset: String,
-    /// The arm.
     pub arm: String,
     /// Votes per item; none for all.
     #[serde(default)]
     pub k: Option<u32>,
-    /// The metric.
     pub metric: String,
     /// The slice; `all` for all items.
     #[serde(default = "all")]

@@ -200,7 +200,6 @@ pub fn settings(value: &Value, between: &str) -> String {
     entries.collect::<Vec<_>>().join(between)
 }
 
-/// A key in words.
 pub fn key_words(key: &str) -> String {
     one_line(&key.replace('_', " "), 40)
 }
@@ -217,18 +216,15 @@ impl<'a> Page<'a> {
     /// Columns of a row's text.
     const LINE: usize = 84;
 
-    /// An empty page.
     pub fn new(style: &'a Style) -> Self {
         Self { text: String::new(), style }
     }
 
-    /// A line.
     pub fn line(&mut self, line: &str) {
         self.text += line;
         self.text.push('\n');
     }
 
-    /// A title.
     pub fn title(&mut self, title: &str) {
         self.line(&(self.style.title)(title));
     }

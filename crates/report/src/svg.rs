@@ -55,7 +55,6 @@ impl Svg {
         self.body.push_str(">\n");
     }
 
-    /// Closes it.
     pub(crate) fn close(&mut self, name: &str) {
         let _ = writeln!(self.body, "</{name}>");
     }

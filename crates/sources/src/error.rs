@@ -87,14 +87,6 @@ pub enum SourceError {
     /// The dataset that runs are evaluated on cannot be loaded.
     #[error("data.evaluate_on: {0}")]
     EvaluatedOn(Box<SourceError>),
-    /// An option of reading with a value that it does not have.
-    #[error("{value:?} cannot be used: {reason}")]
-    Option {
-        /// What came.
-        value: String,
-        /// What was expected.
-        reason: String,
-    },
     /// A file of a split that cannot be read.
     #[error("reading {}: {source}", path.display())]
     Split {

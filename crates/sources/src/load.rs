@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use dissensus_core::{Event, Keep, VoteTable};
+use dissensus_core::{Event, VoteTable};
 use dissensus_data::blends::{Blends, Settings};
 use dissensus_embed::{Encoder, Kind as Takes};
 use dissensus_inputs::{Inputs, Joined, Matched, WITH_IMAGES, from_blends, from_dataset};
 use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
-use dissensus_train::spec::{Data, DataSource, EntropyBins, GivenSplit, InputReading, Reading};
+use dissensus_train::spec::{Data, DataSource, EntropyBins, GivenSplit};
 use dissensus_train::{GivenParts, Task, TrainError, Voted};
 use dissensus_votes::ReadOptions;
 
@@ -193,18 +193,7 @@ pub fn read_inputs(
 /// The inputs that a spec names, or those of its dataset.
 fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, SourceError> {
     match (&data.inputs, &data.source) {
-        (Some(path), _) => {
-            let InputReading { key, layout, id, by_position, resize } = data.inputs_reading.clone();
-            let options = dissensus_inputs::ReadOptions {
-                key,
-                layout,
-                id,
-                by_position,
-                resize,
-                ..Default::default()
-            };
-            read_inputs(path, &options, context)
-        }
+        (Some(path), _) => read_inputs(path, &data.inputs_reading, context),
         (None, DataSource::Dataset(name)) if name == "blends" => Ok(from_blends(&blends(data)?)?),
         (None, DataSource::Dataset(name)) if WITH_IMAGES.contains(&name.as_str()) => {
             Ok(from_dataset(name, context.cache()?)?)
@@ -248,7 +237,7 @@ fn given_split(
         }
         // Read as votes for parts: an item with votes for two of them is in both.
         (Some(GivenSplit::Column(column)), DataSource::Files { votes, reading }) => {
-            let how = Reading {
+            let how = ReadOptions {
                 label: Some(column.clone()),
                 annotator: None,
                 weight: None,
@@ -272,41 +261,12 @@ fn given_split(
     Ok(Some(GivenParts::new(&pairs, table.items()).map_err(TrainError::from)?))
 }
 
-/// A setting that the spec's reader has checked already.
-fn parsed<T: std::str::FromStr<Err = String>>(text: &str) -> Result<T, SourceError> {
-    text.parse().map_err(|reason| SourceError::Option { value: text.to_owned(), reason })
-}
-
 fn read_votes(
     path: &Path,
-    how: &Reading,
+    how: &ReadOptions,
     context: &LoadContext<'_>,
 ) -> Result<(VoteTable, Texts), SourceError> {
-    let options = ReadOptions {
-        format: how.format.clone(),
-        item: how.item.clone(),
-        annotator: how.annotator.clone(),
-        label: how.label.clone(),
-        weight: how.weight.clone(),
-        count: how.count.clone(),
-        text: how.text.clone(),
-        texts: true,
-        annotators: how.annotators.clone(),
-        counts: how.counts.clone(),
-        one_hot: how.one_hot.clone(),
-        ignore: how.ignore.clone(),
-        rows: how.rows.clone(),
-        classes: how.classes.clone(),
-        delimiter: how.delimiter.map(dissensus_io::Delimiter),
-        header: how.header,
-        scale: how.scale,
-        missing: how.missing.clone(),
-        separator: how.separator,
-        multilabel: how.multilabel.as_deref().map_or(Ok(Default::default()), parsed)?,
-        values: how.values.map(parsed).transpose()?,
-        keep: Keep::Votes,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { texts: true, ..how.clone() };
     let read = dissensus_votes::read_with_progress(path, &options, context.progress)?;
     if let Some(line) = read.guessed() {
         context.progress.report(Event::Note(&line));

@@ -9,7 +9,6 @@ pub use self::benjamini_hochberg::benjamini_hochberg;
 pub use self::holm::holm;
 use crate::StatsError;
 
-/// The corrections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
@@ -23,7 +22,6 @@ pub enum Correction {
 /// Adjusted p values, and how they came about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adjusted {
-    /// The correction.
     pub correction: Correction,
     /// How many tests it counted: those with a p.
     pub family: usize,

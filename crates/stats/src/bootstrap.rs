@@ -24,7 +24,6 @@ use crate::{StatsError, Undefined, check};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BootstrapSettings {
-    /// How many replicates.
     pub replicates: usize,
     /// The confidence level, between 0 and 1.
     pub confidence: f64,
@@ -46,7 +45,6 @@ impl Default for BootstrapSettings {
 /// A statistic and its interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BootstrapResult {
-    /// How it was made.
     pub settings: BootstrapSettings,
     /// What was drawn.
     pub plan: Plan,

@@ -18,7 +18,6 @@ pub use self::spearman::spearman;
 use crate::special::t_sf;
 use crate::{Alternative, StatsError, Undefined};
 
-/// The correlations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correlation {
@@ -54,7 +53,6 @@ pub struct CorrelationSettings {
 /// A correlation and its p value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CorrelationResult {
-    /// Which correlation.
     pub correlation: Correlation,
     /// How it was tested.
     pub settings: CorrelationSettings,
@@ -87,7 +85,7 @@ impl Correlation {
 }
 
 /// r, and both tails of its exact distribution where those were asked for.
-struct Found {
+struct Coefficient {
     r: Option<f64>,
     exact: Option<(f64, f64)>,
 }
@@ -96,7 +94,7 @@ fn result(
     correlation: Correlation,
     settings: &CorrelationSettings,
     n: usize,
-    found: Found,
+    found: Coefficient,
 ) -> CorrelationResult {
     let mut result = CorrelationResult {
         correlation,

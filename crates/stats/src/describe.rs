@@ -6,7 +6,6 @@
 
 use crate::{StatsError, check};
 
-/// The mean.
 pub fn mean(values: &[f64]) -> Result<f64, StatsError> {
     check::finite("values", values)?;
     Ok(moments(values).mean)

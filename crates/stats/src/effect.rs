@@ -75,7 +75,6 @@ pub fn rank_biserial(differences: &[f64], zeros: ZeroMethod) -> Result<RankBiser
 pub struct MeanDifference {
     /// Pairs given.
     pub n: usize,
-    /// The mean difference.
     pub mean: f64,
     /// The sample standard deviation of the differences; `None` for one pair.
     pub sd: Option<f64>,

@@ -7,70 +7,35 @@ use serde::{Deserialize, Serialize};
 /// Input that makes no sense. Names what was given, where, and what was expected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatsError {
-    /// No values at all.
     #[error("{what}: empty; expected at least one value")]
-    Empty {
-        /// Which argument.
-        what: &'static str,
-    },
-    /// A NaN or an infinity.
+    Empty { what: &'static str },
     #[error("{what}[{index}] is {value}; expected a finite number")]
     NotFinite {
-        /// Which argument.
         what: &'static str,
         /// Its position, from 0.
         index: usize,
-        /// What stands there.
         value: f64,
     },
-    /// Two arguments that should go together do not.
     #[error("{left} has {left_len} values and {right} has {right_len}; expected as many of each")]
-    Lengths {
-        /// The first argument.
-        left: &'static str,
-        /// Its length.
-        left_len: usize,
-        /// The second argument.
-        right: &'static str,
-        /// Its length.
-        right_len: usize,
-    },
-    /// A number that should be a probability is not.
+    Lengths { left: &'static str, left_len: usize, right: &'static str, right_len: usize },
     #[error("{what}[{index}] is {value}; expected a probability from 0 to 1")]
     NotProbability {
-        /// Which argument.
         what: &'static str,
         /// Its position, from 0.
         index: usize,
-        /// What stands there.
         value: f64,
     },
     /// Finite input whose result leaves the range of f64.
     #[error("{what}: too large for a 64-bit float")]
-    Overflow {
-        /// What was being computed.
-        what: &'static str,
-    },
-    /// A setting out of its range.
+    Overflow { what: &'static str },
     #[error("{name} is {value}; expected {expected}")]
-    Setting {
-        /// The setting.
-        name: &'static str,
-        /// What it was set to.
-        value: String,
-        /// What would do.
-        expected: &'static str,
-    },
-    /// The exact distribution was asked for and is out of reach.
+    Setting { name: &'static str, value: String, expected: &'static str },
     #[error("an exact p for {n} {unit} is out of reach (the limit is {limit}); use {instead}")]
     ExactOutOfReach {
         /// How many of the units below.
         n: u64,
-        /// What is counted.
         unit: &'static str,
-        /// The most that is feasible.
         limit: u64,
-        /// The approximation to ask for.
         instead: &'static str,
     },
 }
@@ -85,7 +50,6 @@ pub enum Undefined {
     NoVariation,
     /// There are fewer values than the computation needs.
     TooFew {
-        /// How many there are.
         n: usize,
         /// How many it takes.
         needed: usize,

@@ -17,16 +17,13 @@ pub use self::wilcoxon::{
 };
 use crate::{Alternative, StatsError, check};
 
-/// The paired tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairedTest {
     /// Wilcoxon's signed-rank test.
     #[default]
     Wilcoxon,
-    /// The paired t test.
     T,
-    /// The sign test.
     Sign,
 }
 

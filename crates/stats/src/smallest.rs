@@ -14,7 +14,6 @@ use crate::{Alternative, StatsError, check};
 /// The floor under a test's p.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SmallestP {
-    /// The test.
     pub test: PairedTest,
     /// Its side.
     pub alternative: Alternative,

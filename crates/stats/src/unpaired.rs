@@ -11,7 +11,6 @@ use crate::{Alternative, StatsError, Undefined, check};
 pub struct Sample {
     /// How many values.
     pub n: usize,
-    /// Their mean.
     pub mean: f64,
     /// Their sample standard deviation (n − 1).
     pub sd: f64,
@@ -30,7 +29,6 @@ pub struct WelchResult {
     pub t: Option<f64>,
     /// Its degrees of freedom, seldom a whole number.
     pub df: Option<f64>,
-    /// The p value.
     pub p: Option<f64>,
     /// Why there is no p.
     pub undefined: Option<Undefined>,

@@ -8,6 +8,7 @@ use dissensus_engine::network::Shape;
 use dissensus_engine::{InputKind, MODELS};
 use dissensus_labels::{DELIVERIES, DeliveryEntry};
 use dissensus_train::Recipe;
+use dissensus_train::spec::Data;
 
 use crate::{Study, StudyError};
 
@@ -18,8 +19,8 @@ pub struct NewStudy<'a> {
     pub name: &'a str,
     /// Its file, as in a command.
     pub file: &'a str,
-    /// The keys of `[data]` and their values.
-    pub data: &'a [(&'static str, serde_json::Value)],
+    /// The data.
+    pub data: &'a Data,
     /// The votes.
     pub table: &'a VoteTable,
     /// The shape of an input.
@@ -135,7 +136,7 @@ impl NewStudy<'_> {
         };
         let (model, why) = self.model.map_or((model, why), |model| (model, "as asked for"));
         let training = self.training(model);
-        let data = self.data.iter().map(|(key, value)| format!("{key} = {value}\n"));
+        let data = self.data.to_toml();
         let arm = |DeliveryEntry { name, title, description, .. }: &&DeliveryEntry| {
             let about = sentence(description);
             format!(
@@ -157,7 +158,7 @@ impl NewStudy<'_> {
             ("said", said),
             ("divided", format!("{divided:.0}")),
             ("runs", (arms.len() as u64 * self.seeds).to_string()),
-            ("data", data.collect()),
+            ("data", data),
             ("model", model.to_owned()),
             ("why", why.to_owned()),
             ("split", split),
@@ -233,7 +234,8 @@ mod tests {
     }
 
     fn written(table: &VoteTable, shape: Shape) -> String {
-        let data = [("votes", "my \"votes\".csv".into()), ("inputs", "vectors.npz".into())];
+        let mut data = Data::of_file("my \"votes\".csv", Default::default());
+        data.inputs = Some("vectors.npz".into());
         let own = NewStudy {
             name: "mine",
             file: "mine.toml",
@@ -287,7 +289,8 @@ mod tests {
         let table = counts(10, 5);
         let parts =
             [("train".to_owned(), vec![0, 1, 2, 3, 4, 5, 6]), ("test".into(), vec![7, 8, 9])];
-        let data = [("votes", "v.csv".into()), ("inputs", "i.npz".into())];
+        let mut data = Data::of_file("v.csv", Default::default());
+        data.inputs = Some("i.npz".into());
         let own = NewStudy {
             name: "mine",
             file: "mine.toml",

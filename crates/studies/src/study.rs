@@ -364,12 +364,15 @@ impl Study {
     }
 
     /// The same study with overrides for all runs, as in `training.epochs=20`.
-    pub fn with_overrides(mut self, given: &[String]) -> Result<Self, StudyError> {
-        for one in given {
-            let set = overrides(one)?;
-            set.iter().try_for_each(|one| refuse(Layer::Study, &one.path, &one.place))?;
-            self.set.extend(set);
-        }
+    pub fn with_overrides(self, given: &[String]) -> Result<Self, StudyError> {
+        let settings: Result<Vec<_>, _> = given.iter().map(|one| overrides(one)).collect();
+        self.with_settings(settings?.concat())
+    }
+
+    /// The same study with these settings for all runs.
+    pub fn with_settings(mut self, settings: Vec<Setting>) -> Result<Self, StudyError> {
+        settings.iter().try_for_each(|one| refuse(Layer::Study, &one.path, &one.place))?;
+        self.set.extend(settings);
         self.checked()
     }
 

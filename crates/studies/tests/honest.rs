@@ -47,7 +47,7 @@ fn selection_on_the_judged_items_is_said() {
     assert!(table.remarks.contains(&on_judged.notes[0]), "{:?}", table.remarks);
     let apart = book(&study(&format!("{PARTS}{TABLE}")));
     assert_eq!(apart.notes, [""; 0]);
-    // The first paper's study selects on what it judges; one of one's own does not.
+    // The first paper's study selects on what it judges; one of the user does not.
     let note = |name: &str| {
         let study = Study::builtin(name).unwrap();
         common::plan(&study).book(&Lab::new().store).unwrap().notes.len()

@@ -20,11 +20,29 @@ pub enum Place {
     },
     /// An override, as it was given.
     Override(String),
+    /// An argument of a call, by its name.
+    Argument(String),
     /// A value that a caller passed.
     Call,
 }
 
 impl Place {
+    /// What a setting is called there: an argument has a name of its own.
+    pub(crate) fn key(&self, path: &str) -> String {
+        match self {
+            Self::Argument(name) => name.clone(),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// The place in brackets; of an argument, its name is enough.
+    fn said(&self) -> String {
+        match self {
+            Self::Argument(_) => String::new(),
+            place => format!(" ({place})"),
+        }
+    }
+
     /// The place of a byte of a text that is called `name`.
     pub fn in_text(name: &str, text: &str, byte: usize) -> Self {
         let before = text.get(..byte).unwrap_or(text);
@@ -42,6 +60,7 @@ impl fmt::Display for Place {
         match self {
             Self::File { name, line, column } => write!(f, "{name}, line {line}, column {column}"),
             Self::Override(text) => write!(f, "override {text}"),
+            Self::Argument(name) => write!(f, "argument {name}"),
             Self::Call => f.write_str("as given"),
         }
     }
@@ -71,7 +90,7 @@ pub enum ConfigError {
         why: String,
     },
     /// An unknown section.
-    #[error("unknown section [{name}] ({place}); {hint}")]
+    #[error("unknown section [{name}]{}; {hint}", place.said())]
     UnknownSection {
         /// Its name.
         name: String,
@@ -81,7 +100,7 @@ pub enum ConfigError {
         hint: String,
     },
     /// An unknown key.
-    #[error("unknown key `{name}` in {section} ({place}); {hint}")]
+    #[error("unknown key `{name}` in {section}{}; {hint}", place.said())]
     UnknownKey {
         /// Its name.
         name: String,
@@ -95,7 +114,7 @@ pub enum ConfigError {
         known: Vec<String>,
     },
     /// A value of the wrong type, or out of range.
-    #[error("{key} is {found} ({place}); expected {expected}")]
+    #[error("{key} is {found}{}; expected {expected}", place.said())]
     Value {
         /// Section and key.
         key: String,
@@ -108,7 +127,8 @@ pub enum ConfigError {
     },
     /// A name that is not in a list.
     #[error(
-        "{key} is {found:?}, which is unknown ({place}); did you mean `{nearest}`? There are {known}"
+        "{key} is {found:?}, which is unknown{}; did you mean `{nearest}`? There are {known}",
+        place.said()
     )]
     UnknownName {
         /// Section and key.
@@ -133,7 +153,7 @@ pub enum ConfigError {
         remedy: String,
     },
     /// Settings that exclude each other. No setting is ignored silently.
-    #[error("{key} ({place}) {why}")]
+    #[error("{key}{} {why}", place.said())]
     Conflict {
         /// Section and key.
         key: String,

@@ -16,7 +16,7 @@ use dissensus_labels::{Delivery, LabelError, Params, Source, Target, sparse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::spec::{Precision, SelectionChoice, Spec, Training, Votes};
+use crate::spec::{Draft, Precision, SelectionChoice, Setting, Training, Votes, overrides};
 use crate::{ConfigError, Place, TrainError};
 
 /// The version of [`RunSpec`]'s fields and of what they mean.
@@ -132,9 +132,6 @@ pub struct RunSpec {
     pub run: RunPlan,
 }
 
-/// What a spec has to say at least; the dataset has no part in a plan.
-const LEAST: &str = "data.dataset = 'any'\ndelivery.methods = 'soft'\nrun.seeds = [0]\n";
-
 impl RunPlan {
     /// A plan with this delivery method, as a spec names it (`soft`, `sls:every=2`), and otherwise the
     /// defaults of a spec: all votes, 80 % of the items to train on and 20 % to evaluate on, a
@@ -151,8 +148,19 @@ impl RunPlan {
     /// # Ok::<(), dissensus_train::TrainError>(())
     /// ```
     pub fn new(method: &str) -> Result<Self, TrainError> {
-        let defaults = Spec::parse(LEAST, "the defaults", &[])?.runs().remove(0);
-        Ok(Self { delivery: method.parse()?, ..defaults })
+        Self::of_draft(method, &Draft::empty("the defaults"))
+    }
+
+    /// The only run of a draft with this method.
+    fn of_draft(method: &str, draft: &Draft) -> Result<Self, TrainError> {
+        let mut runs = draft.check_without_data(&method.parse()?)?.runs();
+        match (runs.pop(), runs.len()) {
+            (Some(run), 0) => Ok(run),
+            (_, more) => {
+                let words = format!("the settings make {} runs; expected one", more + 1);
+                Err(TrainError::Data(words))
+            }
+        }
     }
 
     /// A plan with these settings of a spec, as `section.key=value` (see [`crate::spec`]), and otherwise the
@@ -168,35 +176,35 @@ impl RunPlan {
     /// # Ok::<(), dissensus_train::TrainError>(())
     /// ```
     pub fn of_settings(method: &str, settings: &[String]) -> Result<Self, TrainError> {
+        let settings: Result<Vec<_>, _> = settings.iter().map(|given| overrides(given)).collect();
+        Self::with_settings(method, &settings?.concat())
+    }
+
+    /// As [`RunPlan::of_settings`], with settings as values.
+    pub fn with_settings(method: &str, settings: &[Setting]) -> Result<Self, TrainError> {
         const OF_A_PLAN: [&str; 4] =
             ["data.votes_per_item", "data.replacement", "run.seeds", "run.precision"];
-        for given in settings {
-            let path = given.split_once('=').map_or(given.as_str(), |(path, _)| path.trim());
-            let elsewhere = path.starts_with("data.") || path.starts_with("run.");
-            if elsewhere && !OF_A_PLAN.contains(&path) {
-                let (key, place) = (path.to_owned(), Place::Override(given.clone()));
-                let why =
-                    "is no setting of a model that is trained in memory; remove it".to_owned();
+        let mut draft = Draft::empty("the settings");
+        for setting in settings {
+            let Setting { path, place, .. } = setting;
+            let elsewhere = ["data.", "run.", "delivery.methods"];
+            let elsewhere = elsewhere.iter().any(|section| path.starts_with(section));
+            if elsewhere && !OF_A_PLAN.contains(&path.as_str()) {
+                let why = "is no setting of a model that is trained in memory; remove it";
+                let (key, place, why) = (place.key(path), place.clone(), why.to_owned());
                 return Err(ConfigError::Conflict { key, place, why }.into());
             }
+            draft.set(setting)?;
         }
-        let delivery = method.parse()?;
-        let mut runs = Spec::parse(LEAST, "the settings", settings)?.runs();
-        match (runs.pop(), runs.len()) {
-            (Some(run), 0) => Ok(Self { delivery, ..run }),
-            (_, more) => {
-                let words = format!("the settings make {} runs; expected one", more + 1);
-                Err(TrainError::Data(words))
-            }
-        }
+        Self::of_draft(method, &draft)
     }
 
     /// The network, such as `Model::named("mlp")?`, with the default optimizer and learning rate for it.
     pub fn model(mut self, model: Model) -> Self {
-        let settings = [format!("model.name={}", model.entry().name)];
-        if let Ok(spec) = Spec::parse(LEAST, "the defaults", &settings) {
-            self.training.optimizer = spec.training.optimizer;
-            self.training.learning_rate = spec.training.learning_rate;
+        let name = Setting::of("model.name", model.entry().name, &Place::Call);
+        if let Ok(defaults) = Self::with_settings("soft", &name) {
+            self.training.optimizer = defaults.training.optimizer;
+            self.training.learning_rate = defaults.training.learning_rate;
         }
         self.model = model;
         self

@@ -44,13 +44,16 @@ mod setting;
 mod split;
 mod template;
 mod training;
+mod write;
 
 use std::collections::BTreeSet;
 
 use dissensus_engine::Model;
 use serde::Serialize;
 
-pub use data::{Data, DataSource, EntropyBins, GivenSplit, InputReading, Pair, Reading, Votes};
+pub use toml::Value;
+
+pub use data::{Data, DataSource, EntropyBins, GivenSplit, Pair, Votes};
 pub use delivery::DeliveryChoice;
 pub use dissensus_engine::Precision;
 pub use draft::Draft;

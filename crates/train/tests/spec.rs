@@ -7,6 +7,7 @@ use dissensus_engine::{Augment, Model, Optimizer, Schedule};
 use dissensus_inputs::Layout;
 use dissensus_train::spec::{Checkpoint, DataSource, Precision, Votes};
 use dissensus_train::{ConfigError, Spec, Stop};
+use dissensus_votes::{MultiLabel, Values};
 
 const MINIMAL: &str = "[data]\ndataset = \"blends\"\n[delivery]\nmethods = \"soft\"\n";
 
@@ -434,9 +435,12 @@ fn reading_options_can_be_set() {
     "#;
     let spec = Spec::parse(text, "spec.toml", &[]).unwrap();
     let DataSource::Files { reading, .. } = &spec.data.source else { panic!("files") };
-    assert_eq!((reading.delimiter, reading.header), (Some(b'\t'), Some(false)));
+    assert_eq!((reading.delimiter, reading.header), ("tab".parse().ok(), Some(false)));
     assert_eq!(reading.missing.as_deref(), Some(&["".to_owned(), "NA".to_owned()][..]));
-    assert_eq!((reading.multilabel.as_deref(), reading.values), (Some("only=cat"), Some("counts")));
+    assert_eq!(
+        (&reading.multilabel, reading.values),
+        (&MultiLabel::Only("cat".into()), Some(Values::Counts))
+    );
     assert_eq!(reading.scale, Some(Scale::Ordinal));
     assert_eq!((reading.separator, reading.one_hot.is_none()), (Some('|'), true));
     assert_eq!(reading.annotators.as_deref(), Some(&["rater_*".to_owned()][..]));

@@ -1,121 +1,262 @@
 //! What the user says about a vote file; everything else is guessed and stated.
 
 use dissensus_core::{ClassError, ClassOrder, ClassSet, Keep, Scale};
-use dissensus_io::{Delimiter, Limits, ReadOption, SourceOptions};
+pub use dissensus_io::ReadOption;
+use dissensus_io::{Delimiter, Limits, SourceOptions};
 use serde::{Deserialize, Serialize};
 
-/// How to read a vote file. The default guesses everything.
-///
-/// Every field that a user may set is a key of the same name, in a file or (with dashes) on a
-/// command line; values are written as in this example. What only a program decides (`texts`,
-/// `keep`, `collect`, `limits`) is no key.
-///
-/// ```
-/// use dissensus_votes::{MultiLabel, ReadOptions, Values};
-///
-/// let options: ReadOptions = serde_json::from_str(r##"{
-///     "format": "wide", "item": "#1", "label": "verdict", "delimiter": "tab", "header": true,
-///     "classes": ["no", "yes"], "scale": "ordinal", "missing": ["-1"], "multilabel": "only=yes", "values": "counts"
-/// }"##)?;
-/// assert_eq!(options.multilabel, MultiLabel::Only("yes".to_owned()));
-/// assert_eq!(options.values, Some(Values::Counts));
-/// assert!(serde_json::from_str::<ReadOptions>(r#"{"lable": "x"}"#).is_err());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ReadOptions {
-    /// Name of the format; `None` detects it.
-    pub format: Option<String>,
-    /// Column of the item id: a name, or `#2` for the second column; several columns that make an item, with commas
-    /// between them.
-    pub item: Option<String>,
-    /// Column of the annotator.
-    pub annotator: Option<String>,
-    /// Column (or question) of the label; where no column has this name, a value in a column of questions, whose rows
-    /// are read.
-    pub label: Option<String>,
-    /// Column of a vote weight.
-    pub weight: Option<String>,
-    /// Column of the number of votes that a row stands for.
-    pub count: Option<String>,
-    /// Column of the items' texts.
-    pub text: Option<String>,
-    /// Columns of the annotators in a table with one row per item: names, or patterns such as
-    /// `rater_*`.
-    pub annotators: Option<Vec<String>>,
-    /// Columns that hold numbers of votes, one per class: names or patterns.
-    pub counts: Option<Vec<String>>,
-    /// Columns of 0 and 1, one per class, in a table with one row per vote: names or patterns.
-    pub one_hot: Option<Vec<String>>,
-    /// Columns that are left out: names or patterns.
-    pub ignore: Option<Vec<String>>,
-    /// The rows that are read: `COLUMN=VALUE` or `COLUMN!=VALUE`. Of several values of a column, a row must have one,
-    /// and none of those that are excluded.
-    pub rows: Option<Vec<String>>,
-    /// Whether texts are kept of a table that has a column of them, named or guessed. They may be much
-    /// larger than the votes. Formats that always carry texts give them in any case.
-    #[serde(skip)]
-    pub texts: bool,
-    /// Whether one label per item is what is meant: a file of reference labels.
-    #[serde(skip)]
-    pub reference: bool,
-    /// Whether a text table's first row is its header.
-    pub header: Option<bool>,
-    /// The delimiter of a text table.
-    pub delimiter: Option<Delimiter>,
-    /// The classes and their order; any other label is an error.
-    pub classes: Option<Vec<String>>,
-    /// What the classes are to each other; nominal unless the file says otherwise.
-    pub scale: Option<Scale>,
-    /// Values that mean "no vote".
-    pub missing: Option<Vec<String>>,
-    /// What a vote for several labels means.
-    pub multilabel: MultiLabel,
-    /// The character between the labels of one vote in a cell; guessed where `multilabel` is given.
-    pub separator: Option<char>,
-    /// What the numbers of a matrix are.
-    pub values: Option<Values>,
-    /// What to keep of the votes.
-    #[serde(skip)]
-    pub keep: Keep,
-    /// Go on after a bad row and report it as a finding, instead of stopping there.
-    #[serde(skip)]
-    pub collect: bool,
-    /// The largest things that are read.
-    #[serde(skip)]
-    pub limits: Limits,
+/// Writes the list of options: the fields of [`ReadOptions`], and what is said of them everywhere.
+macro_rules! options {
+    (
+        $(#[$about:meta])*
+        $($field:ident: $type:ty, $option:ident, $value:literal, $expected:expr, $choices:expr,
+            $help:literal;)*
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct ReadOptions {
+            $(
+                #[doc = $help]
+                pub $field: $type,
+            )*
+            /// Whether texts are kept of a table that has a column of them, named or guessed. They may be much
+            /// larger than the votes. Formats that always carry texts give them in any case.
+            #[serde(skip)]
+            pub texts: bool,
+            /// Whether one label per item is what is meant: a file of reference labels.
+            #[serde(skip)]
+            pub reference: bool,
+            /// What to keep of the votes.
+            #[serde(skip)]
+            pub keep: Keep,
+            /// Go on after a bad row and report it as a finding, instead of stopping there.
+            #[serde(skip)]
+            pub collect: bool,
+            /// The largest things that are read.
+            #[serde(skip)]
+            pub limits: Limits,
+        }
+
+        /// The options that a user may give, in the order in which they are shown.
+        pub const OPTIONS: &[OptionEntry] = &[$(OptionEntry {
+            option: ReadOption::$option,
+            takes: <$type as Field>::TAKES,
+            value: $value,
+            expected: $expected,
+            choices: $choices,
+            help: $help,
+        },)*];
+
+        impl Default for ReadOptions {
+            fn default() -> Self {
+                Self {
+                    $($field: Default::default(),)*
+                    texts: false,
+                    reference: false,
+                    keep: Keep::Votes,
+                    collect: false,
+                    limits: Limits::default(),
+                }
+            }
+        }
+
+        impl ReadOptions {
+            /// Sets an option of the list; an error says what is expected.
+            pub fn set(&mut self, option: ReadOption, given: Given) -> Result<(), String> {
+                match option {
+                    $(ReadOption::$option => self.$field = Field::of(given)?,)*
+                    other => return Err(format!("{other} is no option of reading votes")),
+                }
+                Ok(())
+            }
+
+            /// The options of the list that are set, with their values.
+            pub fn values(&self) -> Vec<(ReadOption, Given)> {
+                let all = [$((ReadOption::$option, self.$field.given()),)*];
+                all.into_iter().filter_map(|(option, given)| Some((option, given?))).collect()
+            }
+        }
+    };
 }
 
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            format: None,
-            item: None,
-            annotator: None,
-            label: None,
-            weight: None,
-            count: None,
-            text: None,
-            annotators: None,
-            counts: None,
-            one_hot: None,
-            ignore: None,
-            rows: None,
-            texts: false,
-            reference: false,
-            header: None,
-            delimiter: None,
-            classes: None,
-            scale: None,
-            missing: None,
-            multilabel: MultiLabel::default(),
-            separator: None,
-            values: None,
-            keep: Keep::Votes,
-            collect: false,
-            limits: Limits::default(),
+const COLUMN: &str = "the name of a column";
+const COLUMNS: &str = "a column or a pattern of columns, or a list of them";
+
+options! {
+    /// How to read a vote file. The default guesses everything.
+    ///
+    /// [`OPTIONS`] lists the fields that a user may set: each is a key of the same name in a study, an argument
+    /// in Python and (with dashes) an option of the command line. What only a program decides (`texts`,
+    /// `reference`, `keep`, `collect`, `limits`) is none.
+    ///
+    /// ```
+    /// use dissensus_votes::{MultiLabel, ReadOptions, Values};
+    ///
+    /// let options: ReadOptions = serde_json::from_str(r##"{
+    ///     "format": "wide", "item": "#1", "label": "verdict", "delimiter": "tab", "header": true,
+    ///     "classes": ["no", "yes"], "scale": "ordinal", "missing": ["-1"], "multilabel": "only=yes", "values": "counts"
+    /// }"##)?;
+    /// assert_eq!(options.multilabel, MultiLabel::Only("yes".to_owned()));
+    /// assert_eq!(options.values, Some(Values::Counts));
+    /// assert!(serde_json::from_str::<ReadOptions>(r#"{"lable": "x"}"#).is_err());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    format: Option<String>, Format, "NAME", "the name of a format of votes", &[],
+        "Read it as this format instead of detecting one";
+    item: Option<String>, Item, "COLUMN", COLUMN, &[],
+        "Column of the item: a name, or #2 for the second column; or several, as in doc,sentence";
+    annotator: Option<String>, Annotator, "COLUMN", COLUMN, &[],
+        "Column of the annotator";
+    label: Option<String>, Label, "COLUMN", COLUMN, &[],
+        "Column (or question) of the label; or a value in a column of questions, whose rows are read";
+    weight: Option<String>, Weight, "COLUMN", COLUMN, &[],
+        "Column of a vote weight";
+    count: Option<String>, Count, "COLUMN", COLUMN, &[],
+        "Column of the number of votes that a row stands for";
+    text: Option<String>, Text, "COLUMN", COLUMN, &[],
+        "Column of the items' texts";
+    annotators: Option<Vec<String>>, Annotators, "COLUMN,…", COLUMNS, &[],
+        "Columns of the annotators in a table with one row per item: names, or patterns such as 'rater_*'";
+    counts: Option<Vec<String>>, Counts, "COLUMN,…", COLUMNS, &[],
+        "Columns that hold numbers of votes, one per class: names, or patterns such as 'n_*'";
+    one_hot: Option<Vec<String>>, OneHot, "COLUMN,…", COLUMNS, &[],
+        "Columns of 0 and 1, one per class, in a table with one row per vote: names or patterns";
+    ignore: Option<Vec<String>>, Ignore, "COLUMN,…", COLUMNS, &[],
+        "Columns to leave out: names or patterns";
+    rows: Option<Vec<String>>, Rows, "COLUMN=VALUE,…",
+        "COLUMN=VALUE or COLUMN!=VALUE, or a list of them", &[],
+        "The rows to read: COLUMN=VALUE or COLUMN!=VALUE, as in status=accepted";
+    classes: Option<Vec<String>>, Classes, "A,B,…", "a list of names, at least 2", &[],
+        "The classes in order, separated by commas; any other label is an error";
+    scale: Option<Scale>, Scale, "SCALE", r#""nominal", "ordinal" or "multilabel""#, &[],
+        "The scale of the classes: nominal (names), ordinal (grades, lowest first) or multilabel (a vote is for any number of classes) [default: nominal, unless the file states another]";
+    missing: Option<Vec<String>>, Missing, "V,…", "a value, or a list of values", &[],
+        "Values that mean \"no vote\", separated by commas";
+    values: Option<Values>, Values, "WHAT", "text that is not empty", &Values::NAMES,
+        "The meaning of the numbers of a matrix: counts, probabilities, or labels (items × annotators)";
+    multilabel: MultiLabel, Multilabel, "RULE", r#""error", "each", "votes" or "only=CLASS""#, &[],
+        "How to count a vote for several labels: error, each (a share for each label), votes (a vote for each), or only=CLASS [default: error]";
+    separator: Option<char>, Separator, "CHAR", "one character", &[],
+        "The character between the labels of one vote, as in \"a;b\" [default: guessed where --multilabel is given]";
+    delimiter: Option<Delimiter>, Delimiter, "CHAR", "one character, or \"tab\"", &[],
+        "The delimiter of a text table: one character, or `tab`";
+    header: Option<bool>, Header, "", "true or false", &[],
+        "The first row of the table is its header";
+}
+
+/// An option of reading votes: its name, and what is said of it on the command line and in errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionEntry {
+    /// The option.
+    pub option: ReadOption,
+    /// What its value is.
+    pub takes: Takes,
+    /// Its value in a line of help, such as `COLUMN`.
+    pub value: &'static str,
+    /// The values that it takes, in words.
+    pub expected: &'static str,
+    /// The names that it takes; none where it takes other values.
+    pub choices: &'static [&'static str],
+    /// What it says, in a sentence.
+    pub help: &'static str,
+}
+
+/// What the value of an option is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// A text that is not empty.
+    Text,
+    /// A character, or a word for one.
+    Character,
+    /// One text or several.
+    List,
+    /// Yes or no.
+    Flag,
+}
+
+/// The value of an option, as a user gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A text.
+    Text(String),
+    /// Several texts.
+    List(Vec<String>),
+    /// Yes or no.
+    Flag(bool),
+}
+
+/// A field that a user may set.
+trait Field: Sized {
+    const TAKES: Takes;
+    fn of(given: Given) -> Result<Self, String>;
+    fn given(&self) -> Option<Given>;
+}
+
+/// Fields that are written as one text.
+macro_rules! texts {
+    ($($type:ty, $takes:ident, $text:expr;)*) => {
+        $(impl Field for Option<$type> {
+            const TAKES: Takes = Takes::$takes;
+            fn of(given: Given) -> Result<Self, String> {
+                match given {
+                    Given::Text(text) => text.parse().map(Some).map_err(|e| format!("{e}")),
+                    _ => Err("expected a text".to_owned()),
+                }
+            }
+            fn given(&self) -> Option<Given> {
+                let text: fn($type) -> String = $text;
+                self.clone().map(|value| Given::Text(text(value)))
+            }
+        })*
+    };
+}
+
+texts! {
+    String, Text, |text| text;
+    Scale, Text, |scale| scale.name().to_owned();
+    Values, Text, |values| values.name().to_owned();
+    char, Character, |letter| letter.to_string();
+    Delimiter, Character, String::from;
+}
+
+impl Field for MultiLabel {
+    const TAKES: Takes = Takes::Text;
+    fn of(given: Given) -> Result<Self, String> {
+        match given {
+            Given::Text(text) => text.parse(),
+            _ => Err("expected a text".to_owned()),
         }
+    }
+    fn given(&self) -> Option<Given> {
+        (*self != Self::Error).then(|| Given::Text(self.clone().into()))
+    }
+}
+
+impl Field for Option<Vec<String>> {
+    const TAKES: Takes = Takes::List;
+    fn of(given: Given) -> Result<Self, String> {
+        match given {
+            Given::Text(text) => Ok(Some(vec![text])),
+            Given::List(list) => Ok(Some(list)),
+            Given::Flag(_) => Err("expected a list of texts".to_owned()),
+        }
+    }
+    fn given(&self) -> Option<Given> {
+        self.clone().map(Given::List)
+    }
+}
+
+impl Field for Option<bool> {
+    const TAKES: Takes = Takes::Flag;
+    fn of(given: Given) -> Result<Self, String> {
+        match given {
+            Given::Flag(flag) => Ok(Some(flag)),
+            _ => Err("expected true or false".to_owned()),
+        }
+    }
+    fn given(&self) -> Option<Given> {
+        self.map(Given::Flag)
     }
 }
 
@@ -127,28 +268,8 @@ impl ReadOptions {
 
     /// The options that were given, but for the format and what only a program decides.
     pub fn given(&self) -> impl Iterator<Item = ReadOption> {
-        let given = [
-            (ReadOption::Item, self.item.is_some()),
-            (ReadOption::Annotator, self.annotator.is_some()),
-            (ReadOption::Label, self.label.is_some()),
-            (ReadOption::Weight, self.weight.is_some()),
-            (ReadOption::Count, self.count.is_some()),
-            (ReadOption::Text, self.text.is_some()),
-            (ReadOption::Annotators, self.annotators.is_some()),
-            (ReadOption::Counts, self.counts.is_some()),
-            (ReadOption::OneHot, self.one_hot.is_some()),
-            (ReadOption::Ignore, self.ignore.is_some()),
-            (ReadOption::Rows, self.rows.is_some()),
-            (ReadOption::Header, self.header.is_some()),
-            (ReadOption::Delimiter, self.delimiter.is_some()),
-            (ReadOption::Classes, self.classes.is_some()),
-            (ReadOption::Scale, self.scale.is_some()),
-            (ReadOption::Missing, self.missing.is_some()),
-            (ReadOption::Multilabel, self.multilabel != MultiLabel::Error),
-            (ReadOption::Separator, self.separator.is_some()),
-            (ReadOption::Values, self.values.is_some()),
-        ];
-        given.into_iter().filter_map(|(option, given)| given.then_some(option))
+        let options = self.values().into_iter().map(|(option, _)| option);
+        options.filter(|option| *option != ReadOption::Format)
     }
 
     /// Whether a vote may be for several labels, whatever is made of them.
@@ -229,6 +350,16 @@ pub enum Values {
     Probabilities,
     /// Items × annotators: the class that each chose.
     Labels,
+}
+
+impl Values {
+    /// Their names.
+    pub const NAMES: [&str; 3] = ["counts", "probabilities", "labels"];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
 }
 
 impl std::str::FromStr for Values {

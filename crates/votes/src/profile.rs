@@ -192,8 +192,7 @@ impl Profile {
 
     /// A value as a number.
     fn number(&self, c: usize, row: usize) -> Option<f64> {
-        let code = self.columns[c].codes[row];
-        self.columns[c].values.get(code as usize)?.0.parse().ok()
+        self.text(c, row)?.parse().ok()
     }
 
     /// Groups (by the values of `by`) that have several values of `c`, and how many of them have one only.

@@ -1,12 +1,11 @@
 //! The published datasets, read as a user would read them, against what is known of each.
 //!
-//! The files are not part of the repository. `DISSENSUS_MIRROR` names a folder that holds them (by
-//! default `shared/data` beside the repository); without it every test says that it was skipped.
+//! The files are not part of the repository; `dissensus_testing::data` says where they are looked for.
 //!
 //! The golden numbers come from programs of their own in plain Python (csv, json, struct) that
 //! count the same files without this crate.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::PathBuf;
 
@@ -17,14 +16,7 @@ use dissensus_votes::{MultiLabel, ReadOptions, VoteFile, read};
 
 /// A file of the mirror, or `None` (stated) where it is not there.
 fn file(name: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let root = std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| beside.into(), PathBuf::from);
-    let path = root.join(name);
-    if !path.exists() {
-        println!("SKIPPED: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
+    Some(dissensus_testing::data(&[name])?.join(name))
 }
 
 fn read_file(name: &str, options: &ReadOptions) -> Option<VoteFile> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dissensus::inputs::{Inputs, Layout, ReadOptions, parse_size};
-use serde_json::{Value, json};
+use dissensus::train::spec::{Data, DataSource};
 
 use super::VoteArgs;
 use crate::ui;
@@ -21,14 +21,25 @@ pub(crate) struct DataArgs {
 }
 
 impl DataArgs {
-    /// The keys of a spec's `[data]` for a file of votes or a dataset.
-    pub(crate) fn keys(&self, votes: &str) -> Vec<(&'static str, Value)> {
-        let file = Path::new(votes).exists() || votes.contains(['.', '/', '\\']);
-        let mut keys = vec![(if file { "votes" } else { "dataset" }, json!(votes))];
-        keys.extend(self.votes.keys());
-        keys.extend(self.inputs.as_ref().map(|path| ("inputs", json!(path.display().to_string()))));
-        keys.extend(self.reading.keys());
-        keys
+    /// A file of votes or a dataset, with its inputs.
+    pub(crate) fn data(&self, votes: &str) -> anyhow::Result<Data> {
+        let reading = self.votes.given();
+        let mut data = match Path::new(votes).exists() || votes.contains(['.', '/', '\\']) {
+            true => Data::of_file(votes, reading.clone()),
+            false => Data::of_dataset(votes, None, None),
+        };
+        if let (DataSource::Dataset(_), Some((option, _))) =
+            (&data.source, reading.values().first())
+        {
+            let flag = option.name().replace('_', "-");
+            anyhow::bail!("--{flag} is for a file of votes, and {votes} is a dataset");
+        }
+        data.inputs.clone_from(&self.inputs);
+        data.inputs_reading = self.reading.options();
+        if self.inputs.is_none() && data.inputs_reading != ReadOptions::default() {
+            anyhow::bail!("--inputs names no file whose reading is described");
+        }
+        Ok(data)
     }
 }
 
@@ -55,31 +66,22 @@ pub(crate) struct InputArgs {
 const READING: &str = "Reading inputs";
 
 impl InputArgs {
-    /// Reads a file, a folder, or the images of a dataset by its name, and prints what was guessed.
-    pub(crate) fn read(&self, path: &Path) -> Result<Inputs, dissensus::Error> {
-        let options = ReadOptions {
+    /// The options that are given.
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
             key: self.inputs_key.clone(),
             layout: self.inputs_layout,
             id: self.inputs_id.clone(),
             by_position: self.inputs_by_position,
             resize: self.inputs_resize,
             ..ReadOptions::default()
-        };
-        let inputs = dissensus::read_inputs(path, &options, &super::context())?;
-        inputs.notes().iter().for_each(|note| ui::remark(&format!("{}: {note}", inputs.name())));
-        Ok(inputs)
+        }
     }
 
-    /// The keys of a spec's `[data]` that say the same.
-    pub(crate) fn keys(&self) -> Vec<(&'static str, Value)> {
-        let mut keys = vec![
-            ("inputs_key", json!(self.inputs_key)),
-            ("inputs_layout", json!(self.inputs_layout)),
-            ("inputs_id", json!(self.inputs_id)),
-            ("inputs_by_position", json!(self.inputs_by_position.then_some(true))),
-            ("inputs_resize", json!(self.inputs_resize)),
-        ];
-        keys.retain(|(_, value)| !value.is_null());
-        keys
+    /// Reads a file, a folder, or the images of a dataset by its name, and prints what was guessed.
+    pub(crate) fn read(&self, path: &Path) -> Result<Inputs, dissensus::SourceError> {
+        let inputs = dissensus::read_inputs(path, &self.options(), &super::context())?;
+        inputs.notes().iter().for_each(|note| ui::remark(&format!("{}: {note}", inputs.name())));
+        Ok(inputs)
     }
 }

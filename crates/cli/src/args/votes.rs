@@ -1,14 +1,14 @@
 //! Options of reading vote files, shared by all commands that read them.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::builder::PossibleValuesParser;
-use dissensus::core::{Keep, Scale};
-use dissensus::io::Delimiter;
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use dissensus::core::Keep;
+use dissensus::io::ReadOption;
 use dissensus::votes::formats::FORMATS;
-use dissensus::votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
-use serde_json::{Map, Value, json};
+use dissensus::votes::options::{Given, OPTIONS, OptionEntry, Takes};
+use dissensus::votes::{ReadError, ReadOptions, VoteFile, read_with_progress};
 
 use crate::ui::{self, text};
 
@@ -21,130 +21,90 @@ pub(crate) struct VoteFileArgs {
     pub(crate) reading: VoteArgs,
 }
 
-/// How to read a vote file.
-#[derive(clap::Args)]
-pub(crate) struct VoteArgs {
-    /// Read it as this format instead of detecting one
-    #[arg(long, value_name = "NAME", value_parser = names(), hide_possible_values = true, help_heading = READING)]
-    format: Option<String>,
-    /// Column of the item: a name, or #2 for the second column; or several, as in doc,sentence
-    #[arg(long, value_name = "COLUMN", help_heading = READING)]
-    item: Option<String>,
-    /// Column of the annotator
-    #[arg(long, value_name = "COLUMN", help_heading = READING)]
-    annotator: Option<String>,
-    /// Column (or question) of the label; or a value in a column of questions, whose rows are read
-    #[arg(long, visible_alias = "question", value_name = "COLUMN", help_heading = READING)]
-    label: Option<String>,
-    /// Column of a vote weight
-    #[arg(long, value_name = "COLUMN", help_heading = READING)]
-    weight: Option<String>,
-    /// Column of the number of votes that a row stands for
-    #[arg(long, value_name = "COLUMN", help_heading = READING)]
-    count: Option<String>,
-    /// Column of the items' texts
-    #[arg(long, value_name = "COLUMN", help_heading = READING)]
-    text: Option<String>,
-    /// Columns of the annotators in a table with one row per item: names, or patterns such as 'rater_*'
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = READING)]
-    annotators: Option<Vec<String>>,
-    /// Columns that hold numbers of votes, one per class: names, or patterns such as 'n_*'
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = READING)]
-    counts: Option<Vec<String>>,
-    /// Columns of 0 and 1, one per class, in a table with one row per vote: names or patterns
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = READING)]
-    one_hot: Option<Vec<String>>,
-    /// Columns to leave out: names or patterns
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = READING)]
-    ignore: Option<Vec<String>>,
-    /// The rows to read: COLUMN=VALUE or COLUMN!=VALUE, as in status=accepted
-    #[arg(long, value_name = "COLUMN=VALUE,…", value_delimiter = ',', help_heading = READING)]
-    rows: Option<Vec<String>>,
-    /// The classes in order, separated by commas; any other label is an error
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = READING)]
-    classes: Option<Vec<String>>,
-    /// The scale of the classes: nominal (names), ordinal (grades, lowest first) or multilabel (a vote
-    /// is for any number of classes) [default: nominal, unless the file states another]
-    #[arg(long, value_name = "SCALE", value_parser = checked::<Scale>, help_heading = READING)]
-    scale: Option<String>,
-    /// Values that mean "no vote", separated by commas
-    #[arg(long, value_name = "V,…", value_delimiter = ',', allow_hyphen_values = true, help_heading = READING)]
-    missing: Option<Vec<String>>,
-    /// The meaning of the numbers of a matrix: counts, probabilities, or labels (items × annotators)
-    #[arg(long, value_name = "WHAT", value_parser = checked::<Values>, help_heading = READING)]
-    values: Option<String>,
-    /// How to count a vote for several labels: error, each (a share for each label), votes (a vote
-    /// for each), or only=CLASS [default: error]
-    #[arg(long, value_name = "RULE", value_parser = checked::<MultiLabel>, help_heading = READING)]
-    multilabel: Option<String>,
-    /// The character between the labels of one vote, as in "a;b" [default: guessed where --multilabel is given]
-    #[arg(long, value_name = "CHAR", help_heading = READING)]
-    separator: Option<char>,
-    /// The delimiter of a text table: one character, or `tab`
-    #[arg(long, value_name = "CHAR", value_parser = checked::<Delimiter>, help_heading = READING)]
-    delimiter: Option<String>,
-    /// The first row of the table is its header
-    #[arg(long, conflicts_with = "no_header", help_heading = READING)]
-    header: bool,
-    /// The table has no header row
-    #[arg(long, help_heading = READING)]
-    no_header: bool,
-}
+/// How to read a vote file: the options of the library's list.
+pub(crate) struct VoteArgs(ReadOptions);
 
 const READING: &str = "Reading votes";
 
-/// The text of an option, if it is one of its values.
-fn checked<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
-    text.parse::<T>().map(|_| text.to_owned())
+impl clap::Args for VoteArgs {
+    fn augment_args(command: Command) -> Command {
+        OPTIONS.iter().fold(command, |command, entry| command.args(arguments(entry)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
-fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
+/// The argument of an option; of yes or no there are two.
+fn arguments(entry: &'static OptionEntry) -> Vec<Arg> {
+    let name = entry.option.name();
+    let new = |id: &'static str, help: &'static str| {
+        Arg::new(id).long(id.replace('_', "-")).help(help).help_heading(READING)
+    };
+    let arg = new(name, entry.help);
+    let arg = match entry.takes {
+        Takes::Flag => {
+            let no = new("no_header", "The table has no header row");
+            let arg = arg.conflicts_with("no_header");
+            return [arg, no].map(|arg| arg.action(ArgAction::SetTrue)).into();
+        }
+        Takes::List => arg.action(ArgAction::Append).value_delimiter(','),
+        _ if entry.option == ReadOption::Format => {
+            let names = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name));
+            arg.value_parser(names).hide_possible_values(true)
+        }
+        _ => arg.value_parser(move |text: &str| {
+            let given = Given::Text(text.to_owned());
+            ReadOptions::default().set(entry.option, given).map(|()| text.to_owned())
+        }),
+    };
+    let arg = arg.value_name(entry.value);
+    vec![match entry.option {
+        ReadOption::Label => arg.visible_alias("question"),
+        ReadOption::Missing => arg.allow_hyphen_values(true),
+        _ => arg,
+    }]
+}
+
+impl FromArgMatches for VoteArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut options = ReadOptions::default();
+        for OptionEntry { option, takes, .. } in OPTIONS {
+            let name = option.name();
+            let given = match takes {
+                Takes::Flag if matches.get_flag("no_header") => Some(Given::Flag(false)),
+                Takes::Flag => matches.get_flag(name).then_some(Given::Flag(true)),
+                Takes::List => {
+                    matches.get_many(name).map(|list| Given::List(list.cloned().collect()))
+                }
+                _ => matches.get_one(name).cloned().map(Given::Text),
+            };
+            let wrong = |words| clap::Error::raw(clap::error::ErrorKind::ValueValidation, words);
+            given.map_or(Ok(()), |given| options.set(*option, given)).map_err(wrong)?;
+        }
+        Ok(Self(options))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl VoteArgs {
-    /// Whether a scale is given.
-    pub(crate) fn has_scale(&self) -> bool {
-        self.scale.is_some()
+    /// The options that are given.
+    pub(crate) fn given(&self) -> &ReadOptions {
+        &self.0
     }
 
-    /// The options that are given, by the names that a spec's `[data]` and the library have for them.
-    pub(crate) fn keys(&self) -> Vec<(&'static str, Value)> {
-        let mut keys = vec![
-            ("format", json!(self.format)),
-            ("item", json!(self.item)),
-            ("annotator", json!(self.annotator)),
-            ("label", json!(self.label)),
-            ("weight", json!(self.weight)),
-            ("count", json!(self.count)),
-            ("text", json!(self.text)),
-            ("annotators", json!(self.annotators)),
-            ("counts", json!(self.counts)),
-            ("one_hot", json!(self.one_hot)),
-            ("ignore", json!(self.ignore)),
-            ("rows", json!(self.rows)),
-            ("classes", json!(self.classes)),
-            ("scale", json!(self.scale)),
-            ("missing", json!(self.missing)),
-            ("values", json!(self.values)),
-            ("multilabel", json!(self.multilabel)),
-            ("separator", json!(self.separator)),
-            ("delimiter", json!(self.delimiter)),
-            ("header", json!(self.header.then_some(true).or(self.no_header.then_some(false)))),
-        ];
-        keys.retain(|(_, value)| !value.is_null());
-        keys
-    }
-
-    pub(crate) fn options(&self, keep: Keep) -> anyhow::Result<ReadOptions> {
-        let keys: Map<_, _> = self.keys().into_iter().map(|(key, v)| (key.to_owned(), v)).collect();
-        let options = serde_json::from_value(keys.into())?;
-        Ok(ReadOptions { keep, texts: self.text.is_some(), ..options })
+    pub(crate) fn options(&self, keep: Keep) -> ReadOptions {
+        ReadOptions { keep, texts: self.0.text.is_some(), ..self.0.clone() }
     }
 
     /// Reads a vote file, and says in one line what was guessed.
     pub(crate) fn read(&self, path: &Path, keep: Keep) -> anyhow::Result<VoteFile> {
-        self.read_with_texts(path, keep, self.text.is_some())
+        self.read_with_texts(path, keep, self.0.text.is_some())
     }
 
     /// The same, with the texts of a table that has a column of them.
@@ -154,7 +114,7 @@ impl VoteArgs {
         keep: Keep,
         texts: bool,
     ) -> anyhow::Result<VoteFile> {
-        let read = read_votes(path, &ReadOptions { texts, ..self.options(keep)? })?;
+        let read = read_votes(path, &ReadOptions { texts, ..self.options(keep) })?;
         if let Some(line) = read.guessed() {
             ui::remark(&text::one_line(&line, 200));
         }

@@ -6,7 +6,8 @@ use anyhow::Context as _;
 use dissensus::embed::endpoint::{Cap, Settings};
 use dissensus::embed::{Encoder, Endpoint};
 use dissensus::inputs::Kind;
-use dissensus::{ENCODERS, data_of_keys, encode_data, open_encoder};
+use dissensus::train::spec::Pair;
+use dissensus::{ENCODERS, encode_data, open_encoder};
 
 use crate::args::{DataArgs, context};
 use crate::ui::{self, paint, text};
@@ -34,8 +35,8 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     /// How the vectors u and v of two texts become one: u, v, |u − v|, u·v; u, v; or as one text
-    #[arg(long, value_name = "HOW", default_value = "combined", value_parser = ["combined", "both", "joint"])]
-    pair: String,
+    #[arg(long, value_name = "HOW", default_value = "combined", value_parser = pair)]
+    pair: Pair,
     #[command(flatten)]
     data: DataArgs,
     /// List the encoders of the catalogue
@@ -59,6 +60,10 @@ pub(crate) struct Args {
     /// Spend without a cap
     #[arg(long, conflicts_with = "cap")]
     no_cap: bool,
+}
+
+fn pair(text: &str) -> Result<Pair, String> {
+    Pair::named(text).ok_or_else(|| format!("expected {}", Pair::NAMES.join(", ")))
 }
 
 const EXAMPLES: &str = "\
@@ -89,11 +94,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         (None, Some(name)) => open_encoder(name, &context())?,
         (None, None) => anyhow::bail!("give an encoder with --encoder; --list lists some"),
     };
-    let mut keys = args.data.keys(votes);
-    let encoder_name = args.encoder.as_ref().or(args.endpoint.as_ref());
-    keys.extend(encoder_name.map(|name| ("encoder", name.as_str().into())));
-    keys.push(("pair", args.pair.as_str().into()));
-    let vectors = encode_data(&data_of_keys(&keys)?, encoder, &context())?;
+    let mut data = args.data.data(votes)?;
+    data.pair = args.pair;
+    let vectors = encode_data(&data, encoder, &context())?;
     let (Kind::Features(features), Some(ids)) = (vectors.kind(), vectors.ids()) else {
         anyhow::bail!("an encoder gave no vectors");
     };

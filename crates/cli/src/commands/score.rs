@@ -7,7 +7,8 @@ use dissensus::measure::{Note, Settings};
 use dissensus::predictions::Join;
 use dissensus::tables::{ceiling_table, ceiling_words, scores_table};
 use dissensus::{
-    Evaluated, LoadContext, ModelReading, Scores, Silent, ceiling, pages, same_items, trained_on,
+    Evaluated, LoadContext, ModelReading, Scores, Silent, pages, same_items, score_models,
+    trained_on,
 };
 use serde::Serialize;
 
@@ -105,30 +106,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
              `dissensus compare` compares them on the items that all predict"
         ));
     }
-    let bar = Terminal::named("scoring");
-    let mut scores = Vec::new();
-    for model in &models {
-        match args.by {
-            Some(_) => scores.extend(model.score_by_entropy(args.slices, &options, &bar)?),
-            None => scores.push(model.score(&options, &bar)?),
-        }
-    }
+    let (bar, slices) = (Terminal::named("scoring"), args.by.as_ref().map(|_| args.slices));
+    let (scores, ceiling) = score_models(&votes, &models, slices, args.ceiling, &options, &bar)?;
     for (folder, model) in
         args.svg.iter().flat_map(|folder| models.iter().map(move |m| (folder, m)))
     {
         let paths = pages::write_model_figures(model, folder, options.settings, args.force)?;
         paths.iter().for_each(|path| ui::wrote(path, ""));
     }
-    // Models with other items have other ceilings.
-    let ceiling = match args.ceiling {
-        Some(_) if !same_items(&models) => {
-            anyhow::bail!("--ceiling needs models that predict the same items")
-        }
-        Some(repeats) => {
-            models.first().map(|m| ceiling(&votes, &m.items, repeats, &options)).transpose()?
-        }
-        None => None,
-    };
     let Some(form) = args.form.table() else {
         return ui::json(&Report {
             votes: args.evaluation.votes.display().to_string(),

@@ -1,10 +1,12 @@
 //! The program run as a user runs it, and what came of it as text.
 
-#![allow(dead_code, clippy::print_stderr)]
+#![allow(dead_code)]
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
 
 /// The program, to be run in a folder, whatever is set around it.
 pub(crate) fn program(folder: &Path, arguments: &[&str]) -> Command {
@@ -17,8 +19,27 @@ pub(crate) fn program(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// Runs the program in a folder.
+pub(crate) fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
+    with_input(folder, arguments, b"")
+}
+
+/// Runs the program, and holds it to its exit code.
+pub(crate) fn ends(code: i32, folder: impl AsRef<Path>, arguments: &[&str]) -> Output {
+    let output = dissensus(folder.as_ref(), arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", show(&output));
+    output
+}
+
+/// A folder with one file in it.
+pub(crate) fn folder_with(file: &str, text: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(file), text).unwrap();
+    folder
+}
+
 /// Runs the program in a folder, with this on its standard input.
-pub(crate) fn dissensus(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+pub(crate) fn with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut child = program(folder, arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -38,15 +59,4 @@ pub(crate) fn show(output: &Output) -> String {
         text(&output.stdout),
         text(&output.stderr)
     )
-}
-
-/// A mirror, which has the layout of a cache, or `None` (stated) where a file is not in it.
-pub(crate) fn mirror(files: &[&str]) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let root = std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| beside.into(), PathBuf::from);
-    if let Some(missing) = files.iter().find(|file| !root.join(file).exists()) {
-        eprintln!("SKIPPED: {} is not there", root.join(missing).display());
-        return None;
-    }
-    Some(root)
 }

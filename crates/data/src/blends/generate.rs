@@ -125,7 +125,6 @@ impl Blends {
         self.blends.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.blends.is_empty()
     }

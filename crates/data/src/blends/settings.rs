@@ -48,11 +48,8 @@ impl Default for Settings {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{field} is {found}, but must be {allowed}")]
 pub struct OutOfRange {
-    /// Which setting.
     pub field: &'static str,
-    /// What it was.
     pub found: String,
-    /// What it may be.
     pub allowed: String,
 }
 
@@ -87,7 +84,6 @@ impl Settings {
 }
 
 impl ValidSettings {
-    /// The settings.
     pub fn get(&self) -> &Settings {
         &self.0
     }
@@ -131,7 +127,6 @@ impl VotesPerItem {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{found:?} is not a number of votes: write one number (50) or two (3..8, both included)")]
 pub struct VotesPerItemError {
-    /// The text.
     pub found: String,
 }
 

@@ -71,9 +71,7 @@ impl Hub {
 pub struct FetchedModel {
     /// The folder of its files.
     pub folder: PathBuf,
-    /// The commit.
     pub commit: String,
-    /// Its files.
     pub files: Vec<FetchedModelFile>,
 }
 
@@ -84,7 +82,6 @@ pub struct FetchedModelFile {
     pub path: PathBuf,
     /// Its SHA-256.
     pub sha256: String,
-    /// How it came there.
     pub outcome: Outcome,
 }
 

@@ -58,7 +58,6 @@ pub(super) fn open_plain(path: &Path) -> io::Result<File> {
 
 /// What came of pouring a file into its place.
 pub(super) enum Poured {
-    /// All of it.
     Whole(Digest),
     /// There is more than it should have.
     TooLong,

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 
 use crate::support::{
-    NOTHING, Reply, Server, content, dataset, file, files_below, member, options,
+    NOTHING, Reply, Server, content, dataset, file, files_below, member, options, serving,
 };
 use dissensus_core::Silent;
 use dissensus_data::catalogue::{Dataset, Format};
@@ -32,7 +32,7 @@ fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn serving(archive: &[u8]) -> Server {
+fn offering(archive: &[u8]) -> Server {
     let archive = archive.to_vec();
     Server::start(move |_, request| Reply::ranged(&archive, "\"v1\"", request))
 }
@@ -52,7 +52,7 @@ fn members_come_out_of_both_formats_for_one_download() {
         [("folder/b.bin", &b), ("folder/junk", b"junk"), ("folder/a.bin", &a)];
     for (format, archive) in [(Format::TarGz, tar_gz(&entries)), (Format::Zip, zip(&entries))] {
         for known in [None, Some(archive.as_slice())] {
-            let server = serving(&archive);
+            let server = offering(&archive);
             let cache = tempfile::tempdir().unwrap();
             let data = pair(format, known, &a, &b);
             let fetched = fetch(&data, &options(cache.path(), Some(&server)), &Silent).unwrap();
@@ -73,12 +73,9 @@ fn a_broken_download_of_an_archive_is_resumed() {
     let a = content(100_000, 3);
     let archive = tar_gz(&[("folder/a.bin", &a)]);
     let middle = archive.len() / 2;
-    let server = Server::start({
-        let archive = archive.clone();
-        move |n, request| {
-            let reply = Reply::ranged(&archive, "\"v1\"", request);
-            if n == 0 { reply.cut(middle) } else { reply }
-        }
+    let server = serving(&archive, move |archive, n, request| {
+        let reply = Reply::ranged(archive, "\"v1\"", request);
+        if n == 0 { reply.cut(middle) } else { reply }
     });
     let cache = tempfile::tempdir().unwrap();
     let data = dataset(vec![file(
@@ -87,14 +84,14 @@ fn a_broken_download_of_an_archive_is_resumed() {
         vec![member(Format::TarGz, Some(&archive), "folder/a.bin")],
     )]);
     fetch(&data, &options(cache.path(), Some(&server)), &Silent).unwrap();
-    assert_eq!(server.requests()[1].from, Some(middle));
+    assert_eq!(server.requests()[1].from(), Some(middle));
 }
 
 #[test]
 fn a_wrong_archive_or_member_leaves_nothing_behind() {
     let (a, b) = (content(1000, 4), content(1000, 5));
     let archive = zip(&[("folder/a.bin", &a), ("folder/b.bin", &a)]);
-    let server = serving(&archive);
+    let server = offering(&archive);
     let cache = tempfile::tempdir().unwrap();
     let options = options(cache.path(), Some(&server));
 
@@ -117,7 +114,7 @@ fn a_missing_member_is_named_with_its_like() {
     let a = content(1000, 6);
     let entries: [(&str, &[u8]); 2] = [("elsewhere/a.bin", &a), ("__MACOSX/a.bin", b"x")];
     for (format, archive) in [(Format::TarGz, tar_gz(&entries)), (Format::Zip, zip(&entries))] {
-        let server = serving(&archive);
+        let server = offering(&archive);
         let cache = tempfile::tempdir().unwrap();
         let data = pair(format, None, &a, &a);
         let error = fetch(&data, &options(cache.path(), Some(&server)), &Silent).unwrap_err();
@@ -135,7 +132,7 @@ fn a_bomb_is_not_unpacked() {
     let entries: [(&str, &[u8]); 1] = [("folder/a.bin", &zeros)];
     for (format, archive) in [(Format::TarGz, tar_gz(&entries)), (Format::Zip, zip(&entries))] {
         assert!(archive.len() < 20_000);
-        let server = serving(&archive);
+        let server = offering(&archive);
         let cache = tempfile::tempdir().unwrap();
         let error =
             fetch(&pair(format, None, &a, &a), &options(cache.path(), Some(&server)), &Silent)
@@ -157,7 +154,7 @@ fn a_bomb_that_lies_about_its_size_is_stopped_while_unpacking() {
     for at in places {
         archive[at..at + 4].copy_from_slice(&claim);
     }
-    let server = serving(&archive);
+    let server = offering(&archive);
     let cache = tempfile::tempdir().unwrap();
     let error =
         fetch(&pair(Format::Zip, None, &a, &a), &options(cache.path(), Some(&server)), &Silent)
@@ -184,7 +181,7 @@ fn what_is_no_archive_is_a_named_error() {
         (Format::TarGz, &truncated[..]),
         (Format::Zip, b""),
     ] {
-        let server = serving(body);
+        let server = offering(body);
         let cache = tempfile::tempdir().unwrap();
         let a = content(50_000, 9);
         let error =

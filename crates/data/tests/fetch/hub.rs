@@ -10,7 +10,7 @@ use dissensus_data::{Error, FetchedModel, Hub, HubModel, Options, fetch_model, l
 use dissensus_io::http::Secret;
 use sha1::{Digest as _, Sha1};
 
-use crate::support::{Reply, Request, Server, content, files_below, options, sha256};
+use crate::support::{Reply, Request, Server, content, files_below, options, serving, sha256};
 
 const COMMIT: &str = "ed25f3a31f01632728cabb09d1542f84ab7b0056";
 const CONFIG: &[u8] = br#"{"model_type": "dinov2"}"#;
@@ -23,7 +23,10 @@ fn git_blob(bytes: &[u8]) -> String {
 }
 
 /// The server of large files.
-fn storage(weights: &[u8], change: impl Fn(usize, Reply) -> Reply + Send + 'static) -> Server {
+fn storage(
+    weights: &[u8],
+    change: impl Fn(usize, Reply) -> Reply + Send + Sync + 'static,
+) -> Server {
     let weights = weights.to_vec();
     Server::start(move |n, request| change(n, Reply::ranged(&weights, "\"large\"", request)))
 }
@@ -89,10 +92,10 @@ fn an_unpinned_model_is_resolved_once_and_then_needs_no_hub() {
 
     // The token goes to the hub with every request, and never to the storage.
     let asked = hub.requests();
-    let sent = |request: &Request| request.authorization.as_deref() == Some("Bearer hf_secret");
+    let sent = |request: &Request| request.header("authorization") == Some("Bearer hf_secret");
     assert!(asked.iter().all(sent), "{asked:?}");
     assert!(!storage.requests().is_empty());
-    assert!(storage.requests().iter().all(|request| request.authorization.is_none()));
+    assert!(storage.requests().iter().all(|request| request.header("authorization").is_none()));
     // Only the first question is about the branch.
     let branch = asked.iter().filter(|request| request.path.contains("/main/")).count();
     assert_eq!(branch, 1, "{asked:?}");
@@ -134,7 +137,7 @@ fn a_download_that_was_cut_is_resumed() {
         _ => None,
     };
     assert_eq!(resumed(&fetched.files[1].outcome), Some(200_000));
-    assert_eq!(storage.requests()[1].from, Some(200_000));
+    assert_eq!(storage.requests()[1].from(), Some(200_000));
     assert_eq!(fs::read(fetched.folder.join("model.safetensors")).unwrap(), weights);
 }
 
@@ -211,12 +214,9 @@ fn a_busy_hub_is_asked_again() {
     let weights = content(10, 6);
     let storage = storage(&weights, |_, reply| reply);
     let large = format!("{}/large", storage.base);
-    let server = Server::start({
-        let weights = weights.clone();
-        move |n, request| match n {
-            0 => Reply::new(503, "").header("Retry-After", "0"),
-            _ => hub_reply(&weights, &large, request),
-        }
+    let server = serving(&weights, move |weights, n, request| match n {
+        0 => Reply::new(503, "").header("Retry-After", "0"),
+        _ => hub_reply(weights, &large, request),
     });
     let cache = tempfile::tempdir().unwrap();
     get("hf:facebook/dinov2-small", &hub_options(cache.path(), &server, None)).unwrap();

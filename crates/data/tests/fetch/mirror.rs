@@ -1,7 +1,6 @@
 //! Copies from a local mirror, made up and real.
 
 use std::fs;
-use std::path::PathBuf;
 
 use crate::support::{NOTHING, content, files_below, options, single};
 use dissensus_core::Silent;
@@ -92,14 +91,7 @@ fn a_link_in_the_place_of_a_part_is_not_followed() {
 /// Fetches every dataset that a real mirror holds, and so checks the catalogue against it.
 #[test]
 fn the_catalogue_agrees_with_a_real_mirror() {
-    let mirror = std::env::var_os("DISSENSUS_MIRROR").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    if !mirror.is_dir() {
-        eprintln!("SKIPPED: no mirror at {}; set DISSENSUS_MIRROR", mirror.display());
-        return;
-    }
+    let Some(mirror) = dissensus_testing::data(&[""]) else { return };
     let cache = tempfile::tempdir().unwrap();
     let options = Options { from: Some(mirror.clone()), ..Options::new(cache.path()) };
     let mut checked = 0;

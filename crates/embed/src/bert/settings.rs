@@ -79,7 +79,6 @@ impl Config {
 pub(super) enum Pooling {
     /// The first token's.
     First,
-    /// The mean of all.
     Mean,
     /// The largest of all, by place.
     Max,

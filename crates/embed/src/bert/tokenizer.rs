@@ -14,7 +14,6 @@ use serde::Deserialize;
 use super::normalize::{Normalizer, words};
 use crate::EmbedError;
 
-/// See the module.
 pub(super) struct Tokenizer {
     normalizer: Option<Normalizer>,
     /// Found in the text as it is, and in the normalized text.

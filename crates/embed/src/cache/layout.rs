@@ -12,7 +12,6 @@ const LONGEST_NAME: usize = 1024;
 /// The largest header there is.
 pub(super) const LONGEST_HEADER: usize = FIXED + LONGEST_NAME + CHECKSUM;
 
-/// What a header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// Numbers of a vector.

@@ -54,7 +54,6 @@ impl Default for OnnxSettings {
     }
 }
 
-/// See the module.
 pub struct OnnxEncoder {
     identity: Identity,
     runtime: &'static str,

@@ -21,31 +21,18 @@ pub const OLDEST_VERSION: (u32, u32) = (1, ort::MINOR_VERSION);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
-    /// It is in none of the usual places.
     #[error("ONNX Runtime, which runs ONNX models, was not found (searched {} folders)", searched.len())]
     NotFound {
         /// The folders, in the order of the search.
         searched: Vec<PathBuf>,
     },
-    /// The library is older than what is needed.
     #[error(
         "{} is ONNX Runtime {version}; {}.{} or newer is needed",
         path.display(), OLDEST_VERSION.0, OLDEST_VERSION.1
     )]
-    TooOld {
-        /// The library.
-        path: PathBuf,
-        /// Its version.
-        version: String,
-    },
-    /// The library cannot be loaded.
+    TooOld { path: PathBuf, version: String },
     #[error("ONNX Runtime cannot be loaded from {}: {problem}", path.display())]
-    Unloadable {
-        /// The library.
-        path: PathBuf,
-        /// What the system says.
-        problem: String,
-    },
+    Unloadable { path: PathBuf, problem: String },
 }
 
 /// What decides the bits of a vector besides the model: the build of the library, in its own words.

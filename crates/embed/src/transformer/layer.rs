@@ -68,7 +68,6 @@ impl Linear {
     }
 }
 
-/// Where the norms stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Norms {
     /// After each half, over its sum with what went in.

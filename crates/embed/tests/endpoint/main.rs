@@ -39,7 +39,7 @@ impl Sleeper for Pauses {
 fn settings(server: &Server) -> Settings {
     let mut settings = Settings::new(format!("{}/v1", server.base), "small", None);
     settings.key_variable = Some(KEY_VARIABLE.to_owned());
-    settings.timeout = Duration::from_millis(400);
+    settings.timeout = Duration::from_secs(30);
     settings.attempts = 4;
     settings
 }

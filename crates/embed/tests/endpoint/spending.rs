@@ -4,7 +4,7 @@ use dissensus_embed::endpoint::{Cap, Spent};
 use dissensus_embed::{Cache, Cached, EmbedError, Encoder, EndpointError};
 use serde_json::json;
 
-use super::server::{How, Reply, Server, answer, vectors};
+use super::server::{Reply, Server, answer, good, input, vectors};
 use super::{encode, endpoint, endpoint_error, settings};
 
 /// A token a unit of money.
@@ -16,7 +16,7 @@ fn cap(most: f64) -> Option<Cap> {
 /// as 11 or less are spent.
 #[test]
 fn no_request_is_sent_that_could_pass_the_cap() {
-    let server = Server::start(|_, request| Reply::good(request));
+    let server = Server::start(|_, request| good(request));
     let mut settings = settings(&server);
     (settings.batch_texts, settings.cap) = (1, cap(20.0));
     let (endpoint, _) = endpoint(settings);
@@ -43,7 +43,7 @@ fn no_request_is_sent_that_could_pass_the_cap() {
 
 #[test]
 fn a_cap_of_nothing_sends_nothing() {
-    let server = Server::start(|_, request| Reply::good(request));
+    let server = Server::start(|_, request| good(request));
     let mut settings = settings(&server);
     settings.cap = cap(0.0);
     let error = endpoint_error(encode(&endpoint(settings).0, &["a"]).unwrap_err());
@@ -61,23 +61,23 @@ fn what_may_have_been_charged_counts() {
         let _ = encode(&endpoint, &["a"]);
         endpoint.spent().tokens
     };
-    assert_eq!(spent(|_, r| Reply::good(r)), 1);
-    assert_eq!(spent(|n, r| if n == 0 { Reply::new(500, "") } else { Reply::good(r) }), 1);
-    assert_eq!(spent(|n, r| Reply::good(r).how(if n == 0 { How::Cut(9) } else { How::Whole })), 10);
+    assert_eq!(spent(|_, r| good(r)), 1);
+    assert_eq!(spent(|n, r| if n == 0 { Reply::new(500, "") } else { good(r) }), 1);
+    assert_eq!(spent(|n, r| if n == 0 { good(r).cut(9) } else { good(r) }), 10);
     assert_eq!(spent(|_, _| Reply::new(401, "")), 0);
-    assert_eq!(spent(|_, _| Reply::json(&json!({"data": []}))), 9);
+    assert_eq!(spent(|_, _| Reply::new(200, json!({"data": []}).to_string())), 9);
     // No usage in the answer.
     let silent = |_: usize, r: &super::server::Request| {
-        let mut answer = answer(&r.texts());
+        let mut answer = answer(&input(r));
         answer.as_object_mut().unwrap().remove("usage");
-        Reply::json(&answer)
+        Reply::new(200, answer.to_string())
     };
     assert_eq!(spent(silent), 9);
     // More than we thought possible.
     let greedy = |_: usize, r: &super::server::Request| {
-        let mut answer = answer(&r.texts());
+        let mut answer = answer(&input(r));
         answer["usage"]["total_tokens"] = json!(500);
-        Reply::json(&answer)
+        Reply::new(200, answer.to_string())
     };
     assert_eq!(spent(greedy), 500);
 }
@@ -93,7 +93,7 @@ fn nothing_is_asked_twice() {
     texts.push("text 3");
     let server = Server::start(|n, request| match n {
         2 => Reply::new(400, "too long"),
-        _ => Reply::good(request),
+        _ => good(request),
     });
     let mut settings = settings(&server);
     settings.batch_texts = 2;
@@ -116,7 +116,7 @@ fn nothing_is_asked_twice() {
     let mut asked: Vec<String> = Vec::new();
     for (n, request) in server.requests().iter().enumerate() {
         if n != 2 {
-            asked.extend(request.texts());
+            asked.extend(input(request));
         }
     }
     asked.sort();

@@ -105,7 +105,6 @@ impl Team {
         (operations / WORTH).min(4 * self.threads)
     }
 
-    /// Runs the tasks.
     pub(crate) fn run(&self, tasks: usize, task: impl Fn(usize) + Send + Sync) {
         match tasks {
             1 => task(0),

@@ -13,10 +13,8 @@ pub struct Library {
     pub how: &'static str,
 }
 
-/// A GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpu {
-    /// Its name.
     pub name: String,
     /// Its compute capability, such as `9.0`.
     pub capability: String,

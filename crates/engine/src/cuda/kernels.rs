@@ -15,7 +15,6 @@ pub(super) type Geometry = ((u32, u32), (u32, u32));
 pub(super) trait Parameter {
     /// What it is given as.
     type Given: Copy;
-    /// Its type in C.
     fn c_type() -> String;
     /// The bytes of its value, from the lowest on: hosts of GPUs are little-endian.
     fn bits(given: Self::Given) -> u64;

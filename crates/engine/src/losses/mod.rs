@@ -91,9 +91,7 @@ pub enum Link {
 /// A loss of the list.
 #[derive(Clone, Copy, Debug)]
 pub struct LossEntry {
-    /// The loss.
     pub loss: Loss,
-    /// Its name.
     pub name: &'static str,
     /// What it is, in one line.
     pub description: &'static str,
@@ -112,7 +110,6 @@ impl Loss {
         &LOSSES[self as usize]
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.entry().name
     }

@@ -46,11 +46,9 @@ pub enum InputKind {
 /// A model of the list.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelEntry {
-    /// Its name.
     pub name: &'static str,
     /// What it is, in one line.
     pub description: &'static str,
-    /// What it takes.
     pub takes: InputKind,
     /// The name of the optimizer that trains it where a spec names none.
     pub optimizer: &'static str,

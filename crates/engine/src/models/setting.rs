@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// A setting of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Its name.
     pub name: &'static str,
     /// What it is, in one line.
     pub description: &'static str,
@@ -27,9 +26,7 @@ pub struct Setting {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SettingValue {
-    /// A whole number.
     Whole(u64),
-    /// Any number.
     Number(f64),
 }
 

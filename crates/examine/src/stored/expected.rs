@@ -40,7 +40,6 @@ enum Size {
     Exactly(Shape),
     /// Images of any size with so many channels: the convolutions end in a mean over pixels.
     Channels(usize),
-    /// So many numbers.
     Numbers(usize),
 }
 

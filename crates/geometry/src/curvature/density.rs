@@ -24,7 +24,6 @@ use crate::GeometryError;
 pub struct DensitySettings {
     /// The seed of the probes.
     pub seed: u64,
-    /// Probes.
     pub probes: usize,
     /// Lanczos steps each, one product and one vector in memory per step.
     pub steps: usize,
@@ -54,7 +53,6 @@ pub struct Node {
 /// A spectral density.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Density {
-    /// How it was made.
     pub settings: DensitySettings,
     /// Rows of the matrix.
     pub rows: usize,
@@ -72,7 +70,6 @@ pub struct Density {
     pub probe_error: Option<f64>,
     /// The area between this curve and that of three quarters of the steps.
     pub step_error: f64,
-    /// Products made.
     pub products: usize,
     /// Whether both areas are within the tolerance.
     pub converged: bool,

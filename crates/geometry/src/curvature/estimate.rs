@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// A number, how far off it may be, what it cost, and whether that is near enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The number.
     pub value: f64,
     /// Of an eigenvalue: some eigenvalue lies at most this far off. Of a mean over probes: its
     /// standard error; `None` for a single probe.

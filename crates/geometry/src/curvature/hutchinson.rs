@@ -16,7 +16,6 @@ use crate::vectors::{PRODUCTS, dot};
 /// A part of the parameters under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// Its name.
     pub name: String,
     /// Its stretches of the flat vector.
     pub ranges: Vec<Range<usize>>,
@@ -67,11 +66,9 @@ impl TraceSettings {
 /// The trace of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockTrace {
-    /// The block's name.
     pub name: String,
     /// How many parameters it has.
     pub parameters: usize,
-    /// Its trace.
     pub trace: Estimate,
 }
 
@@ -80,7 +77,6 @@ pub struct BlockTrace {
 pub struct Traces {
     /// How it was probed.
     pub settings: TraceSettings,
-    /// The trace.
     pub trace: Estimate,
     /// The sum of squares of all of H's numbers, which is that of its eigenvalues.
     pub squares: Estimate,

@@ -57,7 +57,7 @@ impl<F: Real> Krylov<F> {
         Ok(())
     }
 
-    /// Goes on with a vector of one's own, where the process has come to its end: H then falls
+    /// Goes on with a given vector, where the process has come to its end: H then falls
     /// apart into blocks.
     pub(super) fn restart(&mut self, with: Vec<F>) -> Result<(), GeometryError> {
         // Signs have the length √n; what is left of them is nothing when the basis is complete.

@@ -18,7 +18,6 @@ use crate::error::count;
 pub struct RunMaps<'a> {
     /// By map, the item: a number that means the same in all runs.
     pub items: &'a [u32],
-    /// The maps.
     pub cams: &'a Cams,
 }
 
@@ -40,7 +39,6 @@ pub struct PairStability {
 pub struct Stability {
     /// The mean correlation; `None` where none is defined.
     pub mean: Option<f64>,
-    /// Correlations in it.
     pub correlations: usize,
     /// Pairs of maps without one.
     pub undefined: usize,

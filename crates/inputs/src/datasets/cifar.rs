@@ -1,4 +1,4 @@
-//! CIFAR's binary files: records of one label byte (CIFAR-10) or two (CIFAR-100) and a image of
+//! CIFAR's binary files: records of one label byte (CIFAR-10) or two (CIFAR-100) and an image of
 //! 32 × 32 pixels as three planes, red, green and blue.
 
 use std::path::{Path, PathBuf};

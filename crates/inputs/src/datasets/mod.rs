@@ -24,7 +24,6 @@ use crate::inputs::{Content, Inputs, Kind};
 pub use texts::texts;
 pub use votes::votes;
 
-/// A dataset with images.
 struct DatasetImages {
     name: &'static str,
     content: Content,

@@ -1,6 +1,6 @@
 //! Image files: PNG and JPEG, 8-bit grey or RGB.
 //!
-//! All headers are looked at first, so that a image of another size is named before any is
+//! All headers are looked at first, so that an image of another size is named before any is
 //! decoded. Files are then decoded in parallel, a block at a time, and put in order: memory grows
 //! with what was really decoded, not with what headers say. If one image is RGB, all become RGB.
 //!
@@ -29,14 +29,14 @@ pub(super) struct ImageFile {
     pub(super) path: PathBuf,
 }
 
-/// The largest side of a image.
+/// The largest side of an image.
 const MOST_SIDE: usize = 1 << 14;
 /// The most that one image may take decoded, and the most that its file may hold.
 const MOST_BYTES: u64 = 256 << 20;
 /// So many files are decoded at a time.
 const BLOCK: usize = 512;
 
-/// Whether a file's name says that it is a image.
+/// Whether a file's name says that it is an image.
 pub(super) fn is_image(name: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     ["png", "jpg", "jpeg"].iter().any(|known| ending.eq_ignore_ascii_case(known))

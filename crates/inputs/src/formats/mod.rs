@@ -29,7 +29,6 @@ pub(crate) struct Origin {
 
 /// An opened source.
 pub(crate) enum Opened {
-    /// A folder.
     Folder,
     /// A file, as far as its container.
     Source(Source),
@@ -47,7 +46,6 @@ impl Opened {
 
 /// A way in which inputs are stored.
 pub struct Format {
-    /// Its name.
     pub name: &'static str,
     /// What it looks like.
     pub layout: &'static str,

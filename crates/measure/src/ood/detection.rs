@@ -41,9 +41,7 @@ pub struct Detection {
 pub struct Figure {
     /// In words.
     pub about: About,
-    /// The figure.
     pub of: fn(&Detection) -> Option<f64>,
-    /// Its interval.
     pub interval: fn(&Intervals) -> Option<Interval>,
 }
 

@@ -57,7 +57,6 @@ pub(super) fn changed(
     Ok(values)
 }
 
-/// What is searched.
 pub(super) struct Search {
     /// Which of the nearest is asked for.
     pub k: usize,

@@ -8,11 +8,9 @@ use crate::MeasureError;
 /// One figure of one score on one outside set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The score's name.
     pub score: &'static str,
     /// The outside set's name.
     pub out: String,
-    /// The figure's name.
     pub figure: &'static str,
     /// The figure; `None` where either set is empty.
     pub value: Option<f64>,

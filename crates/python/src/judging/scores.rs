@@ -2,7 +2,7 @@
 
 use dissensus::measure::Settings;
 use dissensus::measure::ceiling::Ceiling as Allowed;
-use dissensus::{Evaluated, MetricScore, Scores as Scored, ceiling, evaluate, pages, same_items};
+use dissensus::{Evaluated, MetricScore, Scores as Scored, ceiling, evaluate, pages, score_models};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -51,24 +51,10 @@ pub(crate) fn judge_score(
         let (table, options) = (&table, &options);
         let models = models.iter().map(|one| evaluate(table, one, options));
         let models = models.collect::<Result<Vec<_>, _>>()?;
-        let mut scores = Vec::new();
-        for model in &models {
-            match by {
-                Some(()) => scores.extend(model.score_by_entropy(slices, options, progress)?),
-                None => scores.push(model.score(options, progress)?),
-            }
-        }
-        let allowed = match (repeats, models.first()) {
-            (Some(repeats), Some(model)) if same_items(&models) => {
-                Some(ceiling(table, &model.items, repeats, options)?)
-            }
-            _ => None,
-        };
+        let slices = by.map(|()| slices);
+        let (scores, allowed) = score_models(table, &models, slices, repeats, options, progress)?;
         Ok::<_, dissensus::Error>((models, scores, allowed))
     })?;
-    if repeats.is_some() && ceiling.is_none() {
-        return Err(value_error("ceiling: expected models that predict the same items"));
-    }
     let mut notes = Vec::new();
     for model in &models {
         notes.push(model.note(items));
@@ -113,7 +99,7 @@ impl Scores {
         let items = rows.iter().map(|(s, _)| i64::try_from(s.items).ok()).collect();
         Table::new(vec![
             ("model", text(&|s, _| Some(s.model.clone()))),
-            ("slice", text(&|s, _| Some(s.slice.clone()))),
+            ("slice", text(&|s, _| Some(s.slice.to_string()))),
             ("items", Column::Whole(items)),
             ("metric", text(&|_, m| Some(m.metric.to_owned()))),
             ("value", number(&|m| m.value)),

@@ -1,63 +1,51 @@
 //! How votes are read, as keyword arguments: the options of `dissensus votes`, with underscores.
 
 use dissensus::votes::ReadOptions;
+use dissensus::votes::options::{Given, OPTIONS, OptionEntry, ReadOption, Takes};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
-use serde_json::{Map, Value, json};
 
 use crate::errors::value_error;
 use crate::numbers::names;
 
-/// Options that take several values; one value alone is a list of one.
-const LISTS: &[&str] = &["annotators", "counts", "one_hot", "ignore", "rows", "classes", "missing"];
-
 /// The options that are given. `None` is as good as not given.
-pub(crate) fn read_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<ReadOptions> {
-    let known = serde_json::to_value(ReadOptions::default()).map_err(wrong)?;
-    let known: Vec<&String> = known.as_object().into_iter().flat_map(Map::keys).collect();
-    let mut options = Map::new();
-    for (key, value) in given.into_iter().flatten() {
+pub(crate) fn read_options(arguments: Option<&Bound<'_, PyDict>>) -> PyResult<ReadOptions> {
+    let mut options = ReadOptions::default();
+    for (key, value) in arguments.into_iter().flatten() {
         let key: String = key.extract()?;
-        if !known.contains(&&key) {
-            let known: Vec<&str> = known.iter().map(|name| name.as_str()).collect();
+        let Some(entry) = OPTIONS.iter().find(|entry| entry.option.name() == key) else {
+            let known: Vec<&str> = OPTIONS.iter().map(|entry| entry.option.name()).collect();
             let known = known.join(", ");
             return Err(PyTypeError::new_err(format!(
                 "there is no option {key:?}; there are {known}"
             )));
+        };
+        if !value.is_none() {
+            options.set(entry.option, given(entry, &value)?).map_err(|words| {
+                let value = value.str().map(|text| text.to_string()).unwrap_or_default();
+                value_error(format!("{key} is {value:?}: {words}"))
+            })?;
         }
-        if value.is_none() {
-            continue;
-        }
-        let value = json_value(&key, &value)?;
-        let alone: Map<String, Value> = [(key.clone(), value.clone())].into_iter().collect();
-        serde_json::from_value::<ReadOptions>(alone.into())
-            .map_err(|error| value_error(format!("{key} is {value}: {error}")))?;
-        options.insert(key, value);
     }
-    let options: ReadOptions = serde_json::from_value(options.into()).map_err(wrong)?;
     Ok(ReadOptions { texts: options.text.is_some(), ..options })
 }
 
-fn wrong(error: serde_json::Error) -> PyErr {
-    value_error(error.to_string())
-}
-
-fn json_value(key: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let list = LISTS.contains(&key);
+/// A value; of an option that takes several, one alone is a list of one.
+fn given(entry: &OptionEntry, value: &Bound<'_, PyAny>) -> PyResult<Given> {
+    let key = entry.option.name();
     // An item may be made of several columns.
-    if key == "item" && !value.is_instance_of::<PyString>() {
-        return Ok(json!(names(key, value)?.join(",")));
+    if entry.option == ReadOption::Item && !value.is_instance_of::<PyString>() {
+        return Ok(Given::Text(names(key, value)?.join(",")));
     }
     if let Ok(flag) = value.cast::<PyBool>() {
-        return Ok(flag.is_true().into());
+        return Ok(Given::Flag(flag.is_true()));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        let text: String = text.extract()?;
-        return Ok(if list { json!([text]) } else { json!(text) });
+        return text.extract().map(Given::Text);
     }
-    if list {
-        return Ok(names(key, value)?.into());
+    if entry.takes == Takes::List {
+        return names(key, value).map(Given::List);
     }
     let kind = value.get_type().name()?;
     Err(PyTypeError::new_err(format!("{key} is a value of type {kind}; expected a text")))

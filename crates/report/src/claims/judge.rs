@@ -24,7 +24,6 @@ const SHARE: f64 = 0.9;
 /// What became of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is so.
     Holds,
     /// All means lie as it says, but not all of them surely: in some cells, not in all, p is as small
     /// as it should be.
@@ -36,7 +35,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In words.
     pub fn words(&self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -60,7 +58,6 @@ pub struct Judged {
     pub ours: String,
     /// The same in a sentence: means and p of each comparison.
     pub told: String,
-    /// What was published.
     pub published: String,
     /// Whether it holds.
     pub verdict: Verdict,

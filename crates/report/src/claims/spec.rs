@@ -55,7 +55,6 @@ pub enum ClaimKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimSide {
-    /// That of the claim.
     #[default]
     One,
     /// Either.
@@ -118,11 +117,9 @@ pub struct ClaimSpec {
     pub kind: ClaimKind,
     /// On these data sets; empty: all.
     pub datasets: Vec<String>,
-    /// Of these arms.
     pub arms: Vec<String>,
     /// With these numbers of votes; empty: with all votes.
     pub ks: Vec<Votes>,
-    /// Of these metrics.
     pub metrics: Vec<String>,
     /// On these slices; empty: on all items.
     pub slices: Vec<String>,

@@ -57,7 +57,6 @@ count = 4
     prepare,
 };
 
-/// A bin.
 struct Bin {
     /// The smallest x in it.
     from: f64,

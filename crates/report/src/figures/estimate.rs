@@ -11,7 +11,6 @@ pub(super) const NOTE: &str = "Means with 95 % t intervals over seeds";
 /// A mean, and its 95 % t interval where there are two values or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The mean.
     pub mean: f64,
     /// The interval's lower end.
     pub low: Option<f64>,

@@ -5,7 +5,6 @@
 pub struct Key {
     /// Its name, as in the results.
     pub name: String,
-    /// For people.
     pub title: String,
     /// Its place among the looks: colour, marker, dash. The same in every figure of a study.
     pub look: usize,

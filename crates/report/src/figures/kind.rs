@@ -72,7 +72,6 @@ pub(super) struct Kind {
 /// A key of a figure's spec that a kind reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The key.
     pub key: &'static str,
     /// What its value names.
     pub names: Names,
@@ -87,11 +86,9 @@ pub enum Names {
     ItemColumn,
     /// A column of the training history, or another line of a run.
     HistoryColumn,
-    /// An arm.
     Arm,
     /// A slice of the items.
     Slice,
-    /// An item.
     Item,
     /// Nothing: it is a number, a title or a switch.
     Nothing,

@@ -38,7 +38,7 @@ metrics = ["soft_nll"]
 type Line<'a> = (&'a Key, Vec<(Option<u32>, Estimate)>);
 
 /// A panel's title, its digits after the point, and its lines.
-type Found<'a> = (String, usize, Vec<Line<'a>>);
+type LinePanel<'a> = (String, usize, Vec<Line<'a>>);
 
 fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let results = Results::of(scope.book)?;
@@ -48,7 +48,7 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     datasets.dedup();
     let several = datasets.len() > 1;
     let mut csv = Csv::new(&["metric", "slice", "dataset", "k", "arm", "mean", "low", "high", "n"]);
-    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut found: Vec<LinePanel<'_>> = Vec::new();
     for dataset in datasets {
         for metric in &metrics {
             let mut lines = Vec::new();
@@ -77,7 +77,7 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let legend = scope.present(all().map(|(key, _)| *key));
     let alone = all().flat_map(|(_, points)| points).any(|(_, mean)| mean.n == 1);
     let alone = if alone { " A single seed has no interval." } else { "" };
-    let panel = |(title, digits, lines): &Found<'_>| Panel {
+    let panel = |(title, digits, lines): &LinePanel<'_>| Panel {
         title: title.clone(),
         ..panel(scope.spec, lines, *digits, &legend)
     };

@@ -112,7 +112,6 @@ pub(super) enum GuideKind {
     Mark,
 }
 
-/// An axis.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     pub(super) scale: Scale,
@@ -149,7 +148,6 @@ impl Axis {
     }
 }
 
-/// A panel.
 #[derive(Clone, Debug)]
 pub(super) struct Panel {
     pub(super) title: String,
@@ -214,7 +212,6 @@ impl Panel {
         found.map_or_else(Vec::new, |ticks| with_room(ticks, scale, width))
     }
 
-    /// Those of the other.
     pub(super) fn y_ticks(&self, height: f64) -> Vec<Tick> {
         let about = ((height / 26.0) as usize).clamp(2, 6);
         self.y.ticks.clone().unwrap_or_else(|| self.y.scale.ticks(about))
@@ -224,7 +221,6 @@ impl Panel {
         self.series.iter().all(|series| series.layers.iter().all(Layer::is_empty))
     }
 
-    /// Draws the panel.
     pub(super) fn draw(&self, svg: &mut Svg, place: Place) {
         let Place { left, top, width, height } = place;
         let bottom = top + height;

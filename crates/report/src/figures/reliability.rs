@@ -31,7 +31,6 @@ ks = ["all"]
     prepare,
 };
 
-/// One curve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReliabilityCurve {
     /// The arm, or what else it is of.
@@ -44,7 +43,6 @@ pub struct ReliabilityCurve {
     pub smooth: Vec<(f64, f64)>,
 }
 
-/// A bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReliabilityBin {
     /// Mean confidence.

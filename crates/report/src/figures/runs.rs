@@ -47,7 +47,7 @@ struct Run {
 }
 
 /// A panel: its title, digits after the point, and the runs of each arm, those with few votes first.
-type Found<'a> = (String, usize, Vec<(&'a Key, Vec<Run>)>);
+type RunPanel<'a> = (String, usize, Vec<(&'a Key, Vec<Run>)>);
 
 fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let spec = scope.spec;
@@ -61,7 +61,7 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let sliced = scope.results(&results, slice).any(|at| at.metric == spec.x);
     let across = if sliced { slice } else { "all" };
     let mut csv = Csv::new(&["metric", "slice", "dataset", "k", "arm", "seed", &spec.x, "value"]);
-    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut found: Vec<RunPanel<'_>> = Vec::new();
     for metric in scope.metrics(&spec.metrics)? {
         let (title, digits) = scope.titled(&metric);
         let cells = scope.result_cells(&results, std::slice::from_ref(&metric));
@@ -100,7 +100,7 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
 }
 
 /// The correlations, arm by arm.
-fn note(panels: &[Found<'_>]) -> String {
+fn note(panels: &[RunPanel<'_>]) -> String {
     let mut said: Vec<(&Key, Vec<String>)> = Vec::new();
     for (title, _, arms) in panels {
         for (key, runs) in arms {
@@ -124,7 +124,7 @@ fn note(panels: &[Found<'_>]) -> String {
     )
 }
 
-fn panel((title, digits, arms): &Found<'_>, x: Axis, x_digits: usize) -> Panel {
+fn panel((title, digits, arms): &RunPanel<'_>, x: Axis, x_digits: usize) -> Panel {
     let runs = || arms.iter().flat_map(|(_, runs)| runs);
     let several = runs().any(|run| runs().next().is_some_and(|first| first.k != run.k));
     let series = arms.iter().map(|(key, runs)| {

@@ -15,7 +15,6 @@ pub(super) type Tick = (f64, String);
 const FAR: f64 = 1e150;
 
 impl Scale {
-    /// From here to there.
     pub(super) fn between(from: f64, to: f64) -> Self {
         Self { from, to, log: false }
     }

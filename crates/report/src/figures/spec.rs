@@ -25,11 +25,9 @@ pub enum Pick {
 pub struct FigureSpec {
     /// Its file name, and how it is referred to: letters, digits, dashes.
     pub name: String,
-    /// Its title.
     pub title: String,
     /// Words below it.
     pub note: String,
-    /// What kind it is.
     pub kind: FigureKind,
     /// Only these data sets, in this order; empty: all. The same for the others.
     pub datasets: Vec<String>,
@@ -70,7 +68,6 @@ pub struct FigureSpec {
     pub kl: bool,
     /// Words at the axes, where they should not be the columns' names.
     pub x_title: Option<String>,
-    /// The other.
     pub y_title: Option<String>,
     /// `lines`, `curves`, `effect`: a logarithmic axis across.
     pub log_x: bool,

@@ -38,7 +38,6 @@ pub(super) fn contents(book: &Book, tables: &[Table], figures: &[Figure]) -> Str
     out
 }
 
-/// What the arms are.
 pub(super) fn arms(book: &Book) -> String {
     if book.arms.is_empty() {
         return String::new();

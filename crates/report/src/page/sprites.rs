@@ -36,7 +36,6 @@ pub(super) struct Sheets {
     pub(super) cells: usize,
     /// How many images there are in the sheets: the first ones of those that came.
     pub(super) kept: usize,
-    /// How many came.
     pub(super) of: usize,
     /// JPEG's quality; `None` for PNG, which loses nothing.
     pub(super) quality: Option<u8>,

@@ -23,9 +23,7 @@ use crate::plain::{clean, format_number, thousands};
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableForm {
-    /// For a terminal.
     Terminal,
-    /// As Markdown.
     Markdown,
     /// As LaTeX (booktabs).
     Latex,

@@ -97,7 +97,6 @@ pub struct Beside<'a> {
     pub column: Vec<&'a Head>,
     /// Our value.
     pub ours: &'a Number,
-    /// The published one.
     pub published: &'a Published,
 }
 

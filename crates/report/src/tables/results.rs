@@ -13,9 +13,7 @@ use crate::book::{Book, Row};
 /// A value of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
-    /// A name.
     Name(String),
-    /// A number of votes.
     Votes(Option<u32>),
 }
 

@@ -11,11 +11,9 @@ use serde::{Deserialize, Serialize};
 pub enum Dimension {
     /// The data set.
     Dataset,
-    /// The arm.
     Arm,
     /// Votes per item in training.
     K,
-    /// The metric.
     Metric,
     /// The slice of items.
     Slice,
@@ -80,7 +78,6 @@ pub enum Family {
     None,
     /// Those of one column of the table.
     Column,
-    /// All of the table.
     Table,
 }
 
@@ -90,10 +87,8 @@ pub enum Family {
 pub struct Against {
     /// The arm that the others are tested against.
     pub arm: String,
-    /// The test.
     #[serde(default)]
     pub test: TestKind,
-    /// The side.
     #[serde(default)]
     pub side: Side,
     /// Holm's correction over these.
@@ -108,7 +103,6 @@ pub struct Against {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shows {
-    /// Results.
     #[default]
     Results,
     /// The settings that a grid search chose; `down` and `across` are not read.
@@ -125,11 +119,9 @@ pub enum Shows {
 pub struct TableSpec {
     /// Its file name, and how it is referred to: letters, digits, dashes.
     pub name: String,
-    /// Its title.
     pub title: String,
     /// Words below it.
     pub note: String,
-    /// What it shows.
     pub shows: Shows,
     /// Dimensions that go down. Default: arm.
     pub down: Vec<Dimension>,

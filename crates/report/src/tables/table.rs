@@ -28,7 +28,6 @@ pub struct Table {
 /// The head of a column or a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// For people.
     pub title: String,
     /// As in the results; a number of votes is `5` or `all`.
     pub name: String,
@@ -79,13 +78,10 @@ impl Cell {
 /// What a result is of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellKey {
-    /// The data set.
     pub dataset: String,
-    /// The arm.
     pub arm: String,
     /// Votes per item in training; `None` for all.
     pub k: Option<u32>,
-    /// The metric.
     pub metric: String,
     /// The slice of items.
     pub slice: String,
@@ -94,7 +90,6 @@ pub struct CellKey {
 /// A result over seeds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Number {
-    /// What it is of.
     pub at: CellKey,
     /// Seeds and their values, by seed; `None` where a value is undefined. Empty where there is no
     /// run.
@@ -107,7 +102,6 @@ pub struct Number {
     pub n: usize,
     /// Digits after the point.
     pub digits: usize,
-    /// Which way is better.
     pub better: Direction,
     /// Whether it is the best of the arms that stand in the table for this data set, number of
     /// votes, metric and slice.
@@ -126,7 +120,6 @@ pub struct Number {
 pub struct Test {
     /// The other arm.
     pub against: String,
-    /// Which test.
     pub test: TestKind,
     /// Its side, of this arm's value less the other's.
     pub side: Alternative,
@@ -134,7 +127,6 @@ pub struct Test {
     pub pairs: usize,
     /// The mean of this arm's value less the other's over these seeds.
     pub difference: Option<f64>,
-    /// The p value.
     pub p: Option<f64>,
     /// Why there is no p.
     pub undefined: Option<String>,
@@ -167,7 +159,6 @@ pub struct Published {
     pub sd: Option<f64>,
     /// How many seeds, where it is given.
     pub n: Option<u32>,
-    /// Where it is published.
     pub source: String,
     /// Our mean less theirs, in their standard deviations; `None` without either.
     pub difference: Option<f64>,
@@ -192,7 +183,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Within1Sd => "within 1 sd",

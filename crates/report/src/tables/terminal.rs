@@ -11,7 +11,6 @@ use super::text::{TextLine, TextTable};
 /// How parts of a table are styled; plain by default.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// The title.
     pub title: fn(&str) -> String,
     /// The heads of columns, and the notes.
     pub dim: fn(&str) -> String,

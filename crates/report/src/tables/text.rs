@@ -36,7 +36,6 @@ pub struct TextTable {
     pub lines: Vec<TextLine>,
 }
 
-/// A line of text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextLine {
     /// Whether a new group of lines begins here: a head above the last level changes.
@@ -47,10 +46,8 @@ pub struct TextLine {
     pub cells: Vec<TextCell>,
 }
 
-/// A cell of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextCell {
-    /// What it says.
     pub text: String,
     /// Whether it is bold: the best of its column by a significant test, say.
     pub bold: bool,

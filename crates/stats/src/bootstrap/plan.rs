@@ -11,10 +11,7 @@ use crate::{StatsError, Undefined};
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Plan {
     /// Rows that are drawn one by one: items, or seeds.
-    Rows {
-        /// How many.
-        n: usize,
-    },
+    Rows { n: usize },
     /// Groups are drawn, then rows within each drawn group: seeds that each have items of their
     /// own. Rows are numbered group after group.
     Nested {
@@ -24,12 +21,7 @@ pub enum Plan {
     /// A full table, of which rows and columns are drawn independently and crossed: the same items
     /// under every seed. Cell (r, c) is number r · columns + c. A. B. Owen, *The pigeonhole
     /// bootstrap* (2007), which errs on the wide side; percentile only.
-    Crossed {
-        /// How many rows.
-        rows: usize,
-        /// How many columns.
-        columns: usize,
-    },
+    Crossed { rows: usize, columns: usize },
 }
 
 impl Plan {

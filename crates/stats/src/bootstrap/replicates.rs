@@ -11,7 +11,6 @@ use crate::special::normal_quantile;
 pub(super) struct Replicates {
     /// The defined ones, ascending.
     pub(super) sorted: Vec<f64>,
-    /// How many were undefined.
     pub(super) undefined: usize,
 }
 

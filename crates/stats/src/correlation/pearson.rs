@@ -4,7 +4,8 @@
 use std::cmp::Ordering;
 
 use super::{
-    Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, Found, pairings, result,
+    Coefficient, Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, pairings,
+    result,
 };
 use crate::describe::{Centred, compensated_sum, scale};
 use crate::{StatsError, check};
@@ -17,14 +18,14 @@ pub fn pearson(
 ) -> Result<CorrelationResult, StatsError> {
     check::pairs(("x", x), ("y", y))?;
     let found = match (centred(x), centred(y)) {
-        (Some(x), Some(y)) => Found {
+        (Some(x), Some(y)) => Coefficient {
             r: Some(r(&x, &y)),
             exact: match settings.method {
                 CorrelationMethod::T => None,
                 CorrelationMethod::Exact => Some(exact(&x, &y)?),
             },
         },
-        _ => Found { r: None, exact: None },
+        _ => Coefficient { r: None, exact: None },
     };
     Ok(result(Correlation::Pearson, settings, x.len(), found))
 }

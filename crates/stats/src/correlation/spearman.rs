@@ -3,7 +3,8 @@
 //! between two things* (1904).
 
 use super::{
-    Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, Found, pairings, result,
+    Coefficient, Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, pairings,
+    result,
 };
 use crate::{StatsError, check, ranks};
 
@@ -28,7 +29,7 @@ pub fn spearman(
         }
         _ => None,
     };
-    let found = Found { r: r.map(|r| r.clamp(-1.0, 1.0)), exact };
+    let found = Coefficient { r: r.map(|r| r.clamp(-1.0, 1.0)), exact };
     Ok(result(Correlation::Spearman, settings, x.len(), found))
 }
 

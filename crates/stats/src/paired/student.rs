@@ -12,7 +12,6 @@ use crate::{Alternative, StatsError, Undefined, check};
 pub struct PairedTResult {
     /// The side.
     pub alternative: Alternative,
-    /// Pairs given.
     pub n: usize,
     /// The mean difference.
     pub mean: f64,
@@ -22,7 +21,6 @@ pub struct PairedTResult {
     pub t: Option<f64>,
     /// Its degrees of freedom.
     pub df: usize,
-    /// The p value.
     pub p: Option<f64>,
     /// Why there is no p.
     pub undefined: Option<Undefined>,

@@ -85,7 +85,6 @@ pub struct WilcoxonResult {
     pub w_minus: f64,
     /// The normal deviate, where the approximation was used.
     pub z: Option<f64>,
-    /// The p value.
     pub p: Option<f64>,
     /// Where the p value came from.
     pub null: Option<NullDistribution>,

@@ -1,6 +1,6 @@
 //! How well a run's model tells foreign inputs from those that it is judged on, as metrics named by
-//! set, score and figure: `svhn.energy.auroc`. Sets are those of the catalogue that have pictures, and
-//! files or folders of one's own.
+//! set, score and figure: `svhn.energy.auroc`. Sets are those of the catalogue that have images, and
+//! files or folders of the user.
 
 use std::sync::Arc;
 

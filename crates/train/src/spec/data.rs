@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dissensus_core::Scale;
 use dissensus_core::limits::MAX_VOTES_PER_ITEM;
-use dissensus_inputs::Layout;
+use dissensus_inputs::ReadOptions as InputOptions;
+use dissensus_votes::ReadOptions;
+use dissensus_votes::options::{Given, OPTIONS, OptionEntry, ReadOption, Takes};
 use serde::{Deserialize, Serialize};
 
 use super::keys::choices;
@@ -26,8 +27,9 @@ pub struct Data {
     pub evaluate_on: Option<String>,
     /// The path of the inputs; `None` for those of the dataset.
     pub inputs: Option<PathBuf>,
-    /// How the inputs are read.
-    pub inputs_reading: InputReading,
+    /// How the inputs are read; what is not given is detected. Not part of a run's identity, which has the
+    /// digest of the inputs.
+    pub inputs_reading: InputOptions,
     /// The encoder of texts or images, by name or path; `None` for none.
     pub encoder: Option<String>,
     /// How the vectors of two texts are combined.
@@ -66,6 +68,21 @@ pub enum Pair {
     Joint,
 }
 
+impl Pair {
+    /// Their names.
+    pub const NAMES: [&str; 3] = ["combined", "both", "joint"];
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Combined, Self::Both, Self::Joint].into_iter().find(|pair| pair.name() == name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
 /// Items by bins of their normalized entropy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EntropyBins {
@@ -85,7 +102,7 @@ impl Data {
             source: DataSource::Dataset(name.to_owned()),
             evaluate_on: evaluate_on.map(str::to_owned),
             inputs: None,
-            inputs_reading: InputReading::default(),
+            inputs_reading: InputOptions::default(),
             encoder: None,
             pair: Pair::default(),
             votes: vec![Votes::All],
@@ -93,6 +110,12 @@ impl Data {
             subset: None,
             split: None,
         }
+    }
+
+    /// All votes of a file, evaluated on a part of the split. Training also needs inputs, or an encoder.
+    pub fn of_file(votes: impl Into<PathBuf>, reading: ReadOptions) -> Self {
+        let source = DataSource::Files { votes: votes.into(), reading: reading.into() };
+        Self { source, ..Self::of_dataset("", None, None) }
     }
 
     /// A short name: the dataset's, or that of the votes file.
@@ -117,81 +140,10 @@ pub enum DataSource {
     Files {
         /// Its path.
         votes: PathBuf,
-        /// How it is read.
-        reading: Box<Reading>,
+        /// How it is read; what is not given is detected. Not part of a run's identity, which has the digest
+        /// of the votes.
+        reading: Box<ReadOptions>,
     },
-}
-
-/// How a votes file is read; what is not given is detected. Not part of a run's identity, which has
-/// the digest of the votes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Reading {
-    /// The format.
-    pub format: Option<String>,
-    /// The column of item ids.
-    pub item: Option<String>,
-    /// The column of annotators.
-    pub annotator: Option<String>,
-    /// The column of labels.
-    pub label: Option<String>,
-    /// The column of weights.
-    pub weight: Option<String>,
-    /// The column of texts, for an encoder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// The column of the number of votes that a row stands for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<String>,
-    /// The columns of annotators in a table with one row per item: names or patterns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotators: Option<Vec<String>>,
-    /// The columns of numbers of votes, one per class: names or patterns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counts: Option<Vec<String>>,
-    /// The columns of 0 and 1, one per class: names or patterns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub one_hot: Option<Vec<String>>,
-    /// The columns that are left out: names or patterns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ignore: Option<Vec<String>>,
-    /// The rows that are read: `COLUMN=VALUE` or `COLUMN!=VALUE`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rows: Option<Vec<String>>,
-    /// The classes, in order.
-    pub classes: Option<Vec<String>>,
-    /// What the classes are to each other, where it is stated.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scale: Option<Scale>,
-    /// The delimiter of a text table.
-    pub delimiter: Option<u8>,
-    /// Whether the first row of a table is its header.
-    pub header: Option<bool>,
-    /// Values that mean "no vote".
-    pub missing: Option<Vec<String>>,
-    /// What a vote for several labels means: `error`, `each`, `votes` or `only=CLASS`.
-    pub multilabel: Option<String>,
-    /// The character between the labels of one vote.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub separator: Option<char>,
-    /// What the numbers of a matrix are: `counts`, `probabilities` or `labels`.
-    pub values: Option<&'static str>,
-}
-
-/// How inputs are read; what is not given is detected. Not part of a run's identity, which has the
-/// digest of the inputs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct InputReading {
-    /// The array of an npz or safetensors file, or the column of lists of a table.
-    pub key: Option<String>,
-    /// The order of the axes of an array of images.
-    pub layout: Option<Layout>,
-    /// The id column of a table, or the array of ids.
-    pub id: Option<String>,
-    /// Rows are matched with the votes by position.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub by_position: bool,
-    /// The height and width that image files are resized to.
-    pub resize: Option<[usize; 2]>,
 }
 
 /// How many votes per item training sees.
@@ -215,8 +167,8 @@ impl Data {
         let votes = reader.optional("data", "votes", text)?;
         let inputs = reader.optional("data", "inputs", text)?.map(PathBuf::from);
         let inputs_reading = match inputs {
-            Some(_) => InputReading::read(reader)?,
-            None => InputReading::default(),
+            Some(_) => input_options(reader)?,
+            None => InputOptions::default(),
         };
         let encoder = reader.optional("data", "encoder", text)?;
         let evaluate_on = reader.optional("data", "evaluate_on", text)?;
@@ -247,7 +199,7 @@ impl Data {
                                   encoder for the texts of the votes file";
                     return Err(reader.missing("data.inputs", remedy));
                 }
-                DataSource::Files { votes: votes.into(), reading: Reading::read(reader)?.into() }
+                DataSource::Files { votes: votes.into(), reading: read_options(reader)?.into() }
             }
             (Some(_), Some(_)) => {
                 let why = "and data.dataset are both given; remove one of them";
@@ -258,19 +210,9 @@ impl Data {
                 return Err(reader.missing("data.dataset", remedy));
             }
         };
-        let drawn =
-            reader.read("data", "votes_per_item", |value| several(value, votes_per_item))?;
-        let replacement = reader.read("data", "replacement", flag)?;
-        let votes = drawn.into_iter().map(|votes| match votes {
-            Some(per_item) => Votes::Drawn { per_item, replacement },
-            None => Votes::All,
-        });
+        let votes = Votes::read(reader)?;
         let items = reader.optional("data", "items", whole(1..=MOST_ITEMS))?;
-        let pair = match reader.choose("data", "pair")? {
-            "both" => Pair::Both,
-            "joint" => Pair::Joint,
-            _ => Pair::Combined,
-        };
+        let pair = Pair::named(reader.choose("data", "pair")?).unwrap_or_default();
         if encoder.is_none() && reader.place("data.pair") != Place::Call {
             return Err(reader.conflict("data.pair", "needs data.encoder"));
         }
@@ -302,7 +244,7 @@ impl Data {
             inputs_reading,
             encoder,
             pair,
-            votes: votes.collect(),
+            votes,
             items,
             subset,
             split,
@@ -332,6 +274,20 @@ impl GivenSplit {
     }
 }
 
+impl Votes {
+    /// The numbers of votes.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Vec<Self>, ConfigError> {
+        let drawn =
+            reader.read("data", "votes_per_item", |value| several(value, votes_per_item))?;
+        let replacement = reader.read("data", "replacement", flag)?;
+        let votes = drawn.into_iter().map(|votes| match votes {
+            Some(per_item) => Self::Drawn { per_item, replacement },
+            None => Self::All,
+        });
+        Ok(votes.collect())
+    }
+}
+
 /// A number of votes; `None` for all.
 fn votes_per_item(value: &toml::Value) -> Result<Option<u32>, Refusal> {
     if value.as_str() == Some("all") {
@@ -341,78 +297,59 @@ fn votes_per_item(value: &toml::Value) -> Result<Option<u32>, Refusal> {
     Ok(u32::try_from(votes).ok())
 }
 
-impl Reading {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
-        let mut column = |name| reader.optional("data", name, text);
-        let mut reading = Self {
-            format: column("format")?,
-            item: column("item")?,
-            annotator: column("annotator")?,
-            label: column("label")?,
-            weight: column("weight")?,
-            text: column("text")?,
-            count: column("count")?,
-            ..Self::default()
-        };
-        let mut columns = |name| reader.optional("data", name, |value| several(value, text));
-        reading.annotators = columns("annotators")?;
-        reading.counts = columns("counts")?;
-        reading.one_hot = columns("one_hot")?;
-        reading.ignore = columns("ignore")?;
-        reading.rows = columns("rows")?;
-        reading.separator = reader.optional("data", "separator", |value| {
-            let mut letters = value.as_str().ok_or(Refusal::Unexpected)?.chars();
-            letters.next().filter(|_| letters.next().is_none()).ok_or(Refusal::Unexpected)
+/// Every option of the list that is given.
+fn read_options(reader: &mut Reader<'_>) -> Result<ReadOptions, ConfigError> {
+    let mut options = ReadOptions::default();
+    for entry in OPTIONS {
+        reader.optional("data", entry.option.name(), |value| {
+            let given = given(entry, value)?;
+            options.set(entry.option, given).map_err(|_| Refusal::Unexpected)
         })?;
-        reading.classes = reader.optional("data", "classes", |value| {
-            let classes = value.as_array().map(|_| several(value, text)).transpose()?;
-            classes.filter(|classes| classes.len() > 1).ok_or(Refusal::Unexpected)
-        })?;
-        reading.delimiter = reader.optional("data", "delimiter", |value| {
-            let text = value.as_str().ok_or(Refusal::Unexpected)?;
-            match text.as_bytes() {
-                b"tab" => Ok(b'\t'),
-                [byte] if byte.is_ascii() => Ok(*byte),
-                _ => Err(Refusal::Unexpected),
-            }
-        })?;
-        reading.header = reader.optional("data", "header", flag)?;
-        reading.missing = reader.optional("data", "missing", |value| {
-            let any = |value: &toml::Value| value.as_str().map(str::to_owned);
-            several(value, |value| any(value).ok_or(Refusal::Unexpected))
-        })?;
-        reading.multilabel = reader.optional("data", "multilabel", |value| {
-            let class =
-                |text: &str| text.strip_prefix("only=").is_some_and(|name| !name.is_empty());
-            let plain = ["error", "each", "votes"];
-            let known = |text: &String| plain.contains(&text.as_str()) || class(text);
-            text(value).ok().filter(known).ok_or(Refusal::Unexpected)
-        })?;
-        reading.scale = reader.optional("data", "scale", |value| {
-            text(value)?.parse().map_err(|_| Refusal::Unexpected)
-        })?;
-        let values = choices("data.values").unwrap_or_default();
-        reading.values = reader.optional("data", "values", |value| one_of(value, values))?;
-        Ok(reading)
     }
+    Ok(options)
 }
 
-impl InputReading {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
-        let key = reader.optional("data", "inputs_key", text)?;
-        let id = reader.optional("data", "inputs_id", text)?;
-        let by_position = reader.optional("data", "inputs_by_position", flag)?.unwrap_or(false);
-        let layouts = choices("data.inputs_layout").unwrap_or_default();
-        let layout = reader.optional("data", "inputs_layout", |value| one_of(value, layouts))?;
-        let layout = layout.and_then(|name| name.parse().ok());
-        let resize = reader.optional("data", "inputs_resize", |value| {
-            let size = |value| whole(1..=65536)(value).map(|n| usize::try_from(n).unwrap_or(1));
-            match value.as_array().map(Vec::as_slice) {
-                None => size(value).map(|size| [size, size]),
-                Some([height, width]) => Ok([size(height)?, size(width)?]),
-                Some(_) => Err(Refusal::Unexpected),
-            }
-        })?;
-        Ok(Self { key, layout, id, by_position, resize })
+/// The value of an option.
+fn given(entry: &OptionEntry, value: &toml::Value) -> Result<Given, Refusal> {
+    if !entry.choices.is_empty() {
+        one_of(value, entry.choices)?;
     }
+    Ok(match entry.takes {
+        Takes::Flag => Given::Flag(flag(value)?),
+        Takes::Text => Given::Text(text(value)?),
+        Takes::Character => Given::Text(any_text(value)?),
+        // A cell without anything in it may mean "no vote".
+        Takes::List if entry.option == ReadOption::Missing => {
+            Given::List(several(value, any_text)?)
+        }
+        Takes::List => {
+            let list = several(value, text)?;
+            if entry.option == ReadOption::Classes && list.len() < 2 {
+                return Err(Refusal::Unexpected);
+            }
+            Given::List(list)
+        }
+    })
+}
+
+fn any_text(value: &toml::Value) -> Result<String, Refusal> {
+    value.as_str().map(str::to_owned).ok_or(Refusal::Unexpected)
+}
+
+fn input_options(reader: &mut Reader<'_>) -> Result<InputOptions, ConfigError> {
+    let key = reader.optional("data", "inputs_key", text)?;
+    let id = reader.optional("data", "inputs_id", text)?;
+    let by_position = reader.optional("data", "inputs_by_position", flag)?.unwrap_or(false);
+    let layouts = choices("data.inputs_layout").unwrap_or_default();
+    let layout = reader.optional("data", "inputs_layout", |value| one_of(value, layouts))?;
+    let layout = layout.and_then(|name| name.parse().ok());
+    let resize = reader.optional("data", "inputs_resize", |value| {
+        let size = |value| whole(1..=65536)(value).map(|n| usize::try_from(n).unwrap_or(1));
+        match value.as_array().map(Vec::as_slice) {
+            None => size(value).map(|size| [size, size]),
+            Some([height, width]) => Ok([size(height)?, size(width)?]),
+            Some(_) => Err(Refusal::Unexpected),
+        }
+    })?;
+    Ok(InputOptions { key, layout, id, by_position, resize, ..InputOptions::default() })
 }

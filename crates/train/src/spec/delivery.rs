@@ -26,6 +26,11 @@ impl DeliveryChoice {
             let remedy = r#"name what to compare, as in methods = ["soft", "sls"]"#;
             reader.missing("delivery.methods", remedy)
         })?;
+        Self::of(methods, reader)
+    }
+
+    /// These methods with the target that is set.
+    pub(super) fn of(methods: Vec<Delivery>, reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
         let target: Target = reader.read("delivery", "target", parsed)?;
         let counted = target.entry().keeps_counts;
         match methods.iter().find(|method| method.entry().needs_counts) {

@@ -5,14 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use dissensus_labels::nearest;
+use dissensus_labels::{Delivery, nearest};
 use toml::Value;
 
 use super::keys::{KEYS, SECTIONS, STUDY_SECTIONS, names, top};
 use super::read::Reader;
 use super::section::{Section, Text};
 use super::setting::{Setting, settings};
-use super::{Data, DeliveryChoice, Run, SelectionChoice, Spec, SplitChoice, Training, model, old};
+use super::{
+    Data, DeliveryChoice, Run, SelectionChoice, Spec, SplitChoice, Training, Votes, model, old,
+};
 use crate::{ConfigError, Place};
 
 /// (section, key) → the value and its position.
@@ -41,9 +43,14 @@ impl Draft {
         Ok(draft)
     }
 
+    /// No settings: everything is as the defaults say. `name` is its name in errors.
+    pub fn empty(name: &str) -> Self {
+        Self { file: name.to_owned(), nodes: Nodes::new() }
+    }
+
     /// The run sections of a file: all but those that only studies have.
     pub fn of_file(root: &Section<'_>) -> Result<Self, ConfigError> {
-        let mut draft = Self { file: root.text.name.to_owned(), nodes: Nodes::new() };
+        let mut draft = Self::empty(root.text.name);
         for setting in settings(root, "")? {
             let Setting { path, value, place } = &setting;
             let is_run = SECTIONS.contains(&path.as_str());
@@ -98,11 +105,32 @@ impl Draft {
 
     /// The spec: each setting checked, and the defaults of the others.
     pub fn check(&self) -> Result<Spec, ConfigError> {
+        self.read(Data::read, DeliveryChoice::read)
+    }
+
+    /// The spec of one method, whose data are given where it is trained: by a call, and not by name.
+    pub(crate) fn check_without_data(&self, method: &Delivery) -> Result<Spec, ConfigError> {
+        let data = |reader: &mut Reader<'_>| {
+            Ok(Data { votes: Votes::read(reader)?, ..Data::of_dataset("", None, None) })
+        };
+        let method = vec![method.clone()];
+        let mut spec = self.read(data, |reader| DeliveryChoice::of(method, reader))?;
+        if !spec.stated.contains("run.seeds") {
+            spec.run.seeds = vec![0];
+        }
+        Ok(spec)
+    }
+
+    fn read(
+        &self,
+        data: impl FnOnce(&mut Reader<'_>) -> Result<Data, ConfigError>,
+        delivery: impl FnOnce(&mut Reader<'_>) -> Result<DeliveryChoice, ConfigError>,
+    ) -> Result<Spec, ConfigError> {
         let mut reader = Reader::new(&self.file, self.nodes.clone());
-        let data = Data::read(&mut reader)?;
+        let data = data(&mut reader)?;
         let split = SplitChoice::read(&mut reader, &data)?;
         let model = model::read(&mut reader)?;
-        let delivery = DeliveryChoice::read(&mut reader)?;
+        let delivery = delivery(&mut reader)?;
         let training = Training::read(&mut reader)?;
         let selection = SelectionChoice::read(&mut reader, &split.parts)?;
         let run = Run::read(&mut reader)?;

@@ -4,7 +4,9 @@
 use std::sync::LazyLock;
 
 use dissensus_engine::{LOSS_NAMES, MODEL_NAMES, MODELS};
+use dissensus_votes::options::{OPTIONS, OptionEntry};
 
+use super::data::Pair;
 use super::run::{CHECKPOINTS, PRECISIONS};
 
 /// A key of a training spec or a study.
@@ -104,7 +106,6 @@ const THREE: &str = "train/validation/test";
 const OPTIMIZER: &str = "training.optimizer";
 const SCHEDULE: &str = "training.schedule";
 const IMAGES: &str = "training.augment";
-const COLUMNS: &str = "a column or a pattern of columns, or a list of them";
 const VOTES: &str = "data.votes";
 const EVALUATE_ON: &str = "data.evaluate_on";
 const INPUTS: &str = "data.inputs";
@@ -140,10 +141,16 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         let at = if before { at } else { at + 1 };
         keys.splice(at..at, new);
     };
+    insert(false, EVALUATE_ON, reading_keys().collect());
     insert(false, "model.name", model_keys().collect());
     insert(true, OPTIMIZER, optimizer_keys().collect());
     keys
 });
+
+/// How votes are read, from the list of its options.
+fn reading_keys() -> impl Iterator<Item = Key> {
+    OPTIONS.iter().map(|entry| bare("data", entry.option.name(), entry.expected).with(VOTES))
+}
 
 /// The optimizer of every model that has another than the default, from the entries of the models.
 fn optimizer_keys() -> impl Iterator<Item = Key> {
@@ -174,26 +181,6 @@ const FIXED: &[Key] = &[
     bare("data", "encoder", "the name of an encoder, or the path of its file or folder"),
     key("data", "pair", r#""combined""#, TEXT).with("data.encoder"),
     bare("data", "evaluate_on", "the name of a dataset").with("data.dataset"),
-    bare("data", "format", "the name of a format of votes").with(VOTES),
-    bare("data", "item", "the name of a column").with(VOTES),
-    bare("data", "annotator", "the name of a column").with(VOTES),
-    bare("data", "label", "the name of a column").with(VOTES),
-    bare("data", "weight", "the name of a column").with(VOTES),
-    bare("data", "text", "the name of a column").with(VOTES),
-    bare("data", "count", "the name of a column").with(VOTES),
-    bare("data", "annotators", COLUMNS).with(VOTES),
-    bare("data", "counts", COLUMNS).with(VOTES),
-    bare("data", "one_hot", COLUMNS).with(VOTES),
-    bare("data", "ignore", COLUMNS).with(VOTES),
-    bare("data", "rows", "COLUMN=VALUE or COLUMN!=VALUE, or a list of them").with(VOTES),
-    bare("data", "classes", "a list of names, at least 2").with(VOTES),
-    bare("data", "scale", r#""nominal", "ordinal" or "multilabel""#).with(VOTES),
-    bare("data", "delimiter", "one character, or \"tab\"").with(VOTES),
-    bare("data", "header", YES_NO).with(VOTES),
-    bare("data", "missing", "a value, or a list of values").with(VOTES),
-    bare("data", "multilabel", r#""error", "each", "votes" or "only=CLASS""#).with(VOTES),
-    bare("data", "separator", "one character").with(VOTES),
-    bare("data", "values", TEXT).with(VOTES),
     bare("data", "split_column", "the name of a column").with(VOTES),
     bare("data", "split_files", SPLIT_FILES),
     key("data", "votes_per_item", r#""all""#, VOTES_PER_ITEM),
@@ -255,8 +242,7 @@ const FIXED: &[Key] = &[
 pub fn choices(path: &str) -> Option<&'static [&'static str]> {
     Some(match path {
         "data.inputs_layout" => &["nhwc", "nchw"],
-        "data.values" => &["counts", "probabilities", "labels"],
-        "data.pair" => &["combined", "both", "joint"],
+        "data.pair" => &Pair::NAMES,
         "data.subset" => &["all", ENTROPY_BINS],
         "split.parts" => &[TWO, THREE],
         "model.name" => MODEL_NAMES,
@@ -265,7 +251,12 @@ pub fn choices(path: &str) -> Option<&'static [&'static str]> {
         "training.schedule" => &["cosine", "constant", "plateau"],
         "run.precision" => PRECISIONS,
         "run.checkpoint" => CHECKPOINTS,
-        _ => return None,
+        path => {
+            let is_it =
+                |entry: &&OptionEntry| path.strip_prefix("data.") == Some(entry.option.name());
+            let entry = OPTIONS.iter().find(is_it)?;
+            return Some(entry.choices).filter(|choices| !choices.is_empty());
+        }
     })
 }
 

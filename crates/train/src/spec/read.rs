@@ -65,12 +65,12 @@ impl<'a> Reader<'a> {
         convert(&value).map(Some).map_err(|refusal| match refusal {
             Refusal::Unexpected => {
                 let (found, expected) = (written(&value), key.expected.to_owned());
-                ConfigError::Value { key: path, found, expected, place }
+                ConfigError::Value { key: place.key(&path), found, expected, place }
             }
             Refusal::Unknown(found, known) => {
-                ConfigError::unknown_name(path, &found, known.iter().copied(), &place)
+                ConfigError::unknown_name(place.key(&path), &found, known.iter().copied(), &place)
             }
-            Refusal::Conflict(why) => ConfigError::Conflict { key: path, place, why },
+            Refusal::Conflict(why) => ConfigError::Conflict { key: place.key(&path), place, why },
         })
     }
 
@@ -108,7 +108,8 @@ impl<'a> Reader<'a> {
 
     /// That a setting that was read conflicts with others.
     pub(super) fn conflict(&self, path: &str, why: impl Into<String>) -> ConfigError {
-        ConfigError::Conflict { key: path.to_owned(), place: self.place(path), why: why.into() }
+        let place = self.place(path);
+        ConfigError::Conflict { key: place.key(path), place, why: why.into() }
     }
 
     /// That a required key is missing.
@@ -139,7 +140,8 @@ impl<'a> Reader<'a> {
             }
             _ => "has no effect here; remove it".to_owned(),
         };
-        Err(ConfigError::Conflict { key: format!("{section}.{name}"), place, why })
+        let key = place.key(&format!("{section}.{name}"));
+        Err(ConfigError::Conflict { key, place, why })
     }
 }
 

@@ -46,7 +46,7 @@ pub fn selectable(name: &str, key: &str, place: &Place) -> Result<Direction, Con
     let directed = |metric: &&Metric| metric.about.direction.is_directed();
     let names = || METRICS.iter().filter(directed).map(|metric| metric.about.name);
     let known = names().collect::<Vec<_>>().join(", ");
-    let (key, place) = (key.to_owned(), place.clone());
+    let (key, place) = (place.key(key), place.clone());
     match metric(name).map(|metric| metric.about.direction) {
         Some(direction) if direction.is_directed() => Ok(direction),
         Some(direction) => Err(ConfigError::Conflict {

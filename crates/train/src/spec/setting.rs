@@ -19,6 +19,15 @@ pub struct Setting {
     pub place: Place,
 }
 
+impl Setting {
+    /// Settings of a path, such as `training.epochs`: one, or those of a table.
+    pub fn of(path: &str, value: impl Into<Value>, place: &Place) -> Vec<Self> {
+        let mut all = Vec::new();
+        flatten(path.to_owned(), value.into(), place, &mut all);
+        all
+    }
+}
+
 /// The settings of a table in the order of the text. Keys are relative to `prefix` (empty, or a
 /// section with a dot behind it), and `"training.epochs"` is the same as `training.epochs`.
 pub fn settings(section: &Section<'_>, prefix: &str) -> Result<Vec<Setting>, ConfigError> {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dissensus::core::limits::MAX_SEEDS;
 use dissensus::engine::{MODELS, Model};
+use dissensus::load_task;
 use dissensus::studies::NewStudy;
-use dissensus::{data_of_keys, load_task};
+use dissensus::train::spec::{DataSource, GivenSplit};
 
 use crate::args::{DataArgs, context, quoted, whole};
 use crate::ui;
@@ -75,17 +76,17 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     dissensus::files::check_free(args.out.as_deref(), args.force)?;
-    let mut data = args.data.keys(&args.votes);
-    data.extend(args.encoder.as_deref().map(|encoder| ("encoder", encoder.into())));
-    data.extend(args.split_column.as_deref().map(|column| ("split_column", column.into())));
-    let alone = args.data.inputs.is_none() && args.encoder.is_none();
-    if let ("votes", true) = (data[0].0, alone) {
+    let mut data = args.data.data(&args.votes)?;
+    data.encoder.clone_from(&args.encoder);
+    data.split = args.split_column.clone().map(GivenSplit::Column);
+    let alone = data.inputs.is_none() && data.encoder.is_none();
+    if let (DataSource::Files { .. }, true) = (&data.source, alone) {
         anyhow::bail!(
             "training needs inputs; give images or feature vectors of the items with --inputs, or an \
              encoder for the texts of the votes with --encoder"
         );
     }
-    let task = load_task(&data_of_keys(&data)?, &context())?;
+    let task = load_task(&data, &context())?;
     if task.table().classes().len() < 2 {
         anyhow::bail!(
             "all votes of {} are for one class, so there is nothing to learn",

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let options = ScoreOptions { metrics, seed, ties, ..ScoreOptions::default() };
     options.chosen()?;
     let VoteFileArgs { file, reading } = &args.votes;
-    let votes = read_votes(file, &reading.options(Keep::Counts)?)?.table;
+    let votes = read_votes(file, &reading.options(Keep::Counts))?.table;
     let all: Vec<usize> = (0..votes.len()).collect();
     let found = ceiling(&votes, &all, args.repeats, &options)?;
     let Some(form) = args.form.table() else { return ui::json(&found) };

@@ -49,7 +49,7 @@ struct Inspection<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     dissensus::files::check_free(args.svg.as_deref(), args.force)?;
     let VoteFileArgs { file, reading } = &args.votes;
-    let read = read_votes(file, &reading.options(Keep::Votes)?)?;
+    let read = read_votes(file, &reading.options(Keep::Votes))?;
     let few = read.table.len() <= dissensus::pages::FEW_ITEMS;
     let top = args.top.unwrap_or(if few { dissensus::pages::FEW_ITEMS } else { 5 });
     let summary = summarize(&read.table, &read.texts, top);
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut page = pages::votes_page(file, notes, &summary, &style());
     warnings.iter().try_for_each(|warning| print_finding(&mut page, warning))?;
     ui::out(&page)?;
-    if summary.may_be_ratings() && !reading.has_scale() {
+    if summary.may_be_ratings() && reading.given().scale.is_none() {
         ui::remark("the classes are read as names; if they are ratings, --scale ordinal says so");
     }
     Ok(())

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let options = ReadOptions { collect: true, ..args.reading.options(Keep::VotesAndRows)? };
+    let options = ReadOptions { collect: true, ..args.reading.options(Keep::VotesAndRows) };
     let mut reports = Vec::new();
     for file in &args.files {
         let report = report(&file.display().to_string(), read_votes(file, &options));

@@ -43,7 +43,7 @@ struct Found<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     dissensus::files::check_free(args.out.as_deref(), args.force)?;
     let VoteFileArgs { file, reading } = &args.votes;
-    let read = read_votes(file, &reading.options(Keep::Votes)?)?;
+    let read = read_votes(file, &reading.options(Keep::Votes))?;
     let (file, table) = (read.file.as_str(), &read.table);
     let found = args.target.estimate(table)?;
     if let Some(path) = &args.out {

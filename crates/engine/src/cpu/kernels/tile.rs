@@ -83,7 +83,6 @@ impl<F> Shared<F> {
     }
 }
 
-/// See the module.
 pub(crate) struct Gather<'a, F> {
     pub(crate) input: &'a [F],
     pub(crate) from: Rows<'a>,
@@ -304,7 +303,6 @@ unsafe fn store<F: Real, S: Simd, const WHOLE: bool>(
     }
 }
 
-/// See the module.
 pub(crate) struct Outer<'a, F> {
     pub(crate) input: &'a [F],
     pub(crate) from: Rows<'a>,

@@ -328,7 +328,6 @@ impl Plans {
         known.iter().all(Option::is_some).then(|| known.map(Option::unwrap_or_default))
     }
 
-    /// Remembers it.
     pub(in super::super) fn remember_ours(&self, name: &str, times: f64) {
         let mut chosen = self.chosen();
         chosen.ours.insert(name.to_owned(), times);

@@ -18,10 +18,10 @@ const SOURCE: &str = include_str!("../kernels/hopper/stride.cu");
 /// Taps of both convolutions.
 const TAPS: usize = 10;
 
-/// What a kernel that convolves has: pixels of a block, and room for parts of images, taps of weights and
+/// What a kernel that convolves has: pixels of a block, and memory for parts of images, taps of weights and
 /// results.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+struct BlockMemory {
     pixels: Pixels,
     parts: usize,
     taps: usize,
@@ -34,15 +34,15 @@ struct Room {
 pub(in crate::cuda) struct Strided {
     channels: usize,
     width: usize,
-    forward: Room,
-    back: Room,
+    forward: BlockMemory,
+    back: BlockMemory,
     of_weights: Pixels,
     stages: usize,
     splits: usize,
 }
 
-const fn room(pixels: Pixels, parts: usize, taps: usize, results: usize) -> Room {
-    Room { pixels, parts, taps, results }
+const fn memory(pixels: Pixels, parts: usize, taps: usize, results: usize) -> BlockMemory {
+    BlockMemory { pixels, parts, taps, results }
 }
 
 /// Which kernel of a size.
@@ -74,8 +74,8 @@ impl Strided {
         Self {
             channels: 128,
             width: 16,
-            forward: room(pixels(16, 16, 1), 3, 10, 1),
-            back: room(pixels(16, 8, 1), 2, 13, 4),
+            forward: memory(pixels(16, 16, 1), 3, 10, 1),
+            back: memory(pixels(16, 8, 1), 2, 13, 4),
             of_weights: pixels(16, 4, 1),
             stages: 3,
             splits: 64,
@@ -83,8 +83,8 @@ impl Strided {
         Self {
             channels: 256,
             width: 8,
-            forward: room(pixels(8, 8, 4), 2, 12, 1),
-            back: room(pixels(8, 8, 2), 2, 13, 4),
+            forward: memory(pixels(8, 8, 4), 2, 12, 1),
+            back: memory(pixels(8, 8, 2), 2, 13, 4),
             of_weights: pixels(8, 8, 1),
             stages: 3,
             splits: 16,
@@ -92,8 +92,8 @@ impl Strided {
         Self {
             channels: 512,
             width: 4,
-            forward: room(pixels(4, 2, 16), 3, 12, 1),
-            back: room(pixels(4, 2, 16), 2, 12, 4),
+            forward: memory(pixels(4, 2, 16), 3, 12, 1),
+            back: memory(pixels(4, 2, 16), 2, 12, 4),
             of_weights: pixels(4, 2, 8),
             stages: 2,
             splits: 4,
@@ -123,8 +123,8 @@ impl Strided {
     }
 
     fn shared(&self, way: Way) -> usize {
-        let of = |room: Room| {
-            let Room { pixels, parts, taps, results } = room;
+        let of = |memory: BlockMemory| {
+            let BlockMemory { pixels, parts, taps, results } = memory;
             let bytes = parts * pixels.bordered(1) + results * pixels.bytes();
             with_barriers(bytes + taps * 2 * WIDE * WIDE, parts + taps)
         };

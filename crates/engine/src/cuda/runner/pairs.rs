@@ -22,7 +22,6 @@ pub(super) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Their parameters.
     pub(super) fn weights(&self) -> [ParameterId; 2] {
         self.steps.map(|step| match step.op {
             FusedOp::Conv { weight, .. } => weight,

@@ -47,7 +47,6 @@ impl<F: Real> Tangent<'_, F> {
     }
 }
 
-/// dy behind the ReLU.
 #[inline(always)]
 fn behind<F: Real>(relu: bool, y: F, dy: F) -> F {
     if !relu || y > F::ZERO { dy } else { F::ZERO }
