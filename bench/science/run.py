@@ -49,6 +49,8 @@ def main():
     mine = ours("metrics", file("counts.npy"), file("logits.npy"), "7")[0]
     theirs = peer("metrics", file("counts.npy"), file("logits.npy"), "3")[0]
     row("all metrics, 1M × 10; numpy, scipy, relplot", mine, theirs, 10)
+    mine = ours("intervals", file("counts.npy"), file("logits.npy"), "5")[0]
+    row("  with the intervals; the peer without any", mine, theirs, None)
     mine = ours("dawid-skene", file("votes.csv"), "5")[0]
     theirs = peer("dawid_skene", file("votes.csv"), "3")[0]
     row("Dawid–Skene, 500k votes, 10 iterations; crowd-kit", mine, theirs, 20)

@@ -1,6 +1,6 @@
 //! Our side of `bench/run science`: prints the seconds of each repetition, without reading files.
 //!
-//!     science sls COUNTS.npy REPEATS | metrics COUNTS.npy LOGITS.npy REPEATS
+//!     science sls COUNTS.npy REPEATS | metrics COUNTS.npy LOGITS.npy REPEATS | intervals COUNTS.npy LOGITS.npy REPEATS
 //!           | dawid-skene VOTES.csv REPEATS
 
 use std::error::Error;
@@ -13,7 +13,10 @@ use dissensus_core::VoteTable;
 use dissensus_io::npy;
 use dissensus_labels::targets::dawid_skene;
 use dissensus_labels::{Delivery, Source};
-use dissensus_measure::{Judged, Matrix, ModelOutput, Settings, Targets, Truth, score_all};
+use dissensus_measure::intervals::interval;
+use dissensus_measure::{
+    Judged, METRICS, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, score_all,
+};
 use dissensus_votes::{ReadOptions, Values, read};
 
 /// As the program has it.
@@ -27,7 +30,8 @@ fn main() -> Outcome<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["sls", counts, repeats] => sls(counts, repeats.parse()?),
-        ["metrics", counts, logits, repeats] => metrics(counts, logits, repeats.parse()?),
+        ["metrics", counts, logits, repeats] => metrics(counts, logits, repeats.parse()?, false),
+        ["intervals", counts, logits, repeats] => metrics(counts, logits, repeats.parse()?, true),
         ["dawid-skene", votes, repeats] => fit(votes, repeats.parse()?),
         _ => Err("which benchmark?".into()),
     }
@@ -69,8 +73,8 @@ fn sls(counts: &str, repeats: usize) -> Outcome<()> {
     })
 }
 
-/// Every metric, from counts and logits in memory.
-fn metrics(counts: &str, logits: &str, repeats: usize) -> Outcome<()> {
+/// Every metric, from counts and logits in memory; with the intervals of those that have one.
+fn metrics(counts: &str, logits: &str, repeats: usize, intervals: bool) -> Outcome<()> {
     let array = |path: &str| -> Outcome<(Vec<f64>, usize)> {
         let bytes = std::fs::read(path)?;
         let array = npy::parse(&bytes)?;
@@ -83,6 +87,12 @@ fn metrics(counts: &str, logits: &str, repeats: usize) -> Outcome<()> {
         let logits = ModelOutput::Logits(Matrix::new(&logits, k)?);
         let judged = Judged::new(Arc::new(truth), logits)?;
         black_box(score_all(&judged, Settings::default())?);
+        if intervals {
+            let scorer = Scorer::new(&judged, Settings::default())?;
+            for metric in METRICS {
+                black_box(interval(metric, &scorer)?);
+            }
+        }
         Ok(())
     })
 }

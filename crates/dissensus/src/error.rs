@@ -152,7 +152,7 @@ pub enum Error {
     #[error(transparent)]
     Measure(#[from] dissensus_measure::MeasureError),
     /// A folder beside a bucket, where there is no bucket.
-    #[error("{} is no bucket, so there are no runs to keep beside it in {}", place.display(), local.display())]
+    #[error("{} is no bucket, so nothing is kept beside it in the local folder {}", place.display(), local.display())]
     NoBucket {
         /// The place of the runs.
         place: PathBuf,

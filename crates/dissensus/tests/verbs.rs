@@ -125,9 +125,9 @@ fn models_are_scored_and_compared() {
     assert_eq!(csv.lines().count(), 3);
     assert!(csv.starts_with("model,items,soft_nll,soft_nll_low,soft_nll_high,accuracy,"), "{csv}");
 
-    // Where nobody disagrees, and where some do.
+    // All items, those where nobody disagrees, and those where some do.
     let slices = models[0].score_by_entropy(2, &options, &Silent).unwrap();
-    assert_eq!(slices.iter().map(|slice| slice.items).collect::<Vec<_>>(), [2, 2]);
+    assert_eq!(slices.iter().map(|slice| slice.items).collect::<Vec<_>>(), [4, 2, 2]);
 
     let found = compare_items(&models, &options, &Silent).unwrap();
     let [loss, accuracy] = &found.differences[..] else { panic!("{found:?}") };

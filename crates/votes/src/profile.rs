@@ -382,6 +382,21 @@ impl Profile {
         of.len() > 2 && (0..self.rows).all(ranks)
     }
 
+    /// Whether all rows of these columns have the same sum, whatever it is.
+    pub(crate) fn one_sum(&self, of: &[usize]) -> bool {
+        let sum = |row: usize| of.iter().map(|&c| self.number(c, row)).sum::<Option<f64>>();
+        self.rows > 1 && sum(0).is_some() && (1..self.rows).all(|row| sum(row) == sum(0))
+    }
+
+    /// Whether a column has one number everywhere, which is not 0.
+    pub(crate) fn is_constant(&self, c: usize) -> bool {
+        const ENOUGH: usize = 8;
+        self.rows >= ENOUGH
+            && self.distinct(c) == 1
+            && !self.has_gaps(c)
+            && self.number(c, 0) != Some(0.0)
+    }
+
     /// Whether all rows of these columns have the same sum, above 1, as counts of votes have. Percentages and
     /// ranks have one, too.
     pub(crate) fn same_sums(&self, of: &[usize]) -> bool {

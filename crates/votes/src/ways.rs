@@ -439,6 +439,7 @@ fn one_row_per_item(profile: &Profile, item: usize) -> Vec<Said> {
         && rest.iter().all(|&c| profile.is_counts(c))
         && profile.rows > 3
         && profile.same_sums(&rest)
+        && !rest.iter().any(|&c| profile.is_constant(c))
         && plain(&rest)
         && !names::results(list(&rest).into_iter())
     {

@@ -358,6 +358,17 @@ fn numbers_of_votes() {
             format!("{{{}}}", json.join(", ")),
             Read(right.0, right.1, right.2),
         ),
+        case(
+            "a year beside",
+            header(",year")
+                + &plain(|i, n| format!("{i},{},{},{},{}", n[0], n[1], n[2], 2015 + i % 4)),
+            Read(12, 60, ALL),
+        ),
+        case(
+            "one year beside",
+            header(",year") + &plain(|i, n| format!("{i},{},{},{},2018", n[0], n[1], n[2])),
+            Refused("whole numbers up to 2018"),
+        ),
         case("results of games", games, Refused("results of games")),
         case(
             "value_counts under an unknown name",

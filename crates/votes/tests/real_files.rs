@@ -274,7 +274,9 @@ fn check_triples(name: &str, wanted: Facts, mean: f64) {
     };
     let error = read(&path, &ReadOptions::default()).err().unwrap();
     assert!(error.to_string().contains("three columns without a header"), "{error}");
-    assert_eq!(error.advice.unwrap().ways.len(), 2);
+    // Where every item has as many votes, that is proposed; else nothing tells.
+    let ways = error.advice.unwrap().ways;
+    assert!(ways.len() < 2 && ways.iter().all(|way| way.options["item"] == "#1"), "{ways:?}");
     let (item, annotator) = (Some("#1".to_owned()), Some("#2".to_owned()));
     let options = ReadOptions { item, annotator, ..ReadOptions::default() };
     let reading = read_file(name, &options).unwrap();

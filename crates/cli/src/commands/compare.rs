@@ -17,7 +17,7 @@ use crate::ui::{self, paint, progress::Terminal, text};
 
 /// Compare models on the same items, or methods over paired seeds.
 ///
-/// Over items: `--predictions A B C` compares B and C with A, item by item, with a bootstrap
+/// Over items: `--predictions A B C` compares B and C with A, item by item, with a 95 %
 /// interval over the items. The interval holds for these trained models; it does not tell
 /// whether the method would win again with other seeds.
 ///
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.a.is_empty() { items(args, &options, &table) } else { seeds(args, &options, &table) }
 }
 
-/// Models on the same items: differences with bootstrap intervals.
+/// Models on the same items: differences with intervals.
 fn items(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Result<()> {
     let models = args.evaluation.evaluate(table, &args.predictions, options, Models::Common)?;
     let found = compare_items(&models, options, &Terminal::named("comparing"))?;

@@ -49,8 +49,12 @@ accuracy: _Metric
 accuracy_given: _Metric
 ece_mass: _Metric
 ece_mass_human: _Metric
+ece_mass_debiased: _Metric
+ece_mass_debiased_human: _Metric
 ece_width: _Metric
 ece_width_human: _Metric
+ece_width_debiased: _Metric
+ece_width_debiased_human: _Metric
 smooth_ece: _Metric
 smooth_ece_human: _Metric
 classwise_ece: _Metric

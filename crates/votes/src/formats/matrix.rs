@@ -481,7 +481,7 @@ fn of_model(name: &str) -> bool {
 fn same_sums_within(profile: &Profile, columns: &[usize]) -> Option<Vec<usize>> {
     const ROWS: usize = 8;
     const MOST: usize = 30;
-    if profile.rows < ROWS || columns.len() > MOST || profile.same_sums(columns) {
+    if profile.rows < ROWS || columns.len() > MOST || profile.one_sum(columns) {
         return None;
     }
     let varied = |c: &&usize| profile.is_counts(**c) && profile.distinct(**c) > 1;
@@ -607,6 +607,7 @@ fn table_layout(table: &Table, options: &ReadOptions) -> Result<Columns, Problem
     let counts = classes.len() > 1
         && classes.iter().all(|&c| profile.is_counts(c))
         && !names::results(classes.iter().map(|&c| profile.name(c)))
+        && !classes.iter().any(|&c| profile.is_constant(c))
         && (profile.same_sums(&classes) || classes.iter().all(|&c| says_counts(profile.name(c))));
     Ok(Columns { item, classes, counts })
 }
