@@ -96,7 +96,7 @@ const READ_BY: &[(&str, &str)] = &[("ood", "--out"), ("study run", "--tensorboar
 /// All commands with the names of their options and arguments that take a file, a folder or an address.
 fn paths(folder: &Path, command: &str, all: &mut Vec<(String, String)>) {
     let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
-    let help = common::dissensus(folder, &words, b"");
+    let help = common::dissensus(folder, &words);
     let help = String::from_utf8(help.stdout).unwrap();
     let mut in_commands = false;
     for line in help.lines() {
@@ -167,7 +167,7 @@ fn lab() -> (TempDir, String) {
 }
 
 fn ends(code: i32, folder: &Path, words: &[&str]) -> Output {
-    let output = common::dissensus(folder, words, b"");
+    let output = common::dissensus(folder, words);
     assert_eq!(output.status.code(), Some(code), "{words:?}: {}", show(&output));
     output
 }
@@ -240,7 +240,7 @@ fn outputs_replace_nothing_and_stay_out_of_stores() {
         "study run small.toml --tensorboard runs/curves",
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let said = show(&common::dissensus(folder, &words, b""));
+        let said = show(&common::dissensus(folder, &words));
         assert!(said.starts_with("exit code: 2"), "{line}: {said}");
     }
 }

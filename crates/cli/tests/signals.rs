@@ -47,7 +47,7 @@ fn signals_end_every_command() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let done = |line: &str| {
-        let output = common::dissensus(folder, &line.split(' ').collect::<Vec<_>>(), b"");
+        let output = common::dissensus(folder, &line.split(' ').collect::<Vec<_>>());
         assert!(output.status.success(), "{line}: {}", common::show(&output));
         String::from_utf8(output.stdout).unwrap()
     };
