@@ -6,6 +6,7 @@
 #     clusters/templates.sh target/release/dissensus
 set -euo pipefail
 program=$(realpath "${1:?the program}")
+here=$(realpath "$(dirname "$0")")
 small=$(realpath "$(dirname "$0")/../crates/cli/tests/common/small.toml")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -46,6 +47,7 @@ if ! { python3 -m venv environment && environment/bin/pip install --quiet ray py
     exit 0
 fi
 
+environment/bin/python "$here/fuzz-scripts.py" "$program" 50
 submit --on kubernetes --image none --claim none --store kubernetes > study.yaml
 cat > jobs.py <<'PYTHON'
 # Runs the command of every pod, in the order of the Jobs.

@@ -92,6 +92,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ui::keep_arguments(&arguments);
     let cli =
         Cli::try_parse_from(arguments).unwrap_or_else(|error| ui::errors::exit_with_usage(&error));
+    interrupt::running(true);
     let code = run(cli.command).unwrap_or_else(|error| ui::errors::report(&error));
     if dissensus::store::has_read_older() {
         ui::note(
@@ -99,6 +100,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
              together could not be checked",
         );
     }
+    interrupt::running(false);
     code
 }
 

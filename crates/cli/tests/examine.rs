@@ -104,6 +104,7 @@ fn geometry() {
         "--variance",
         "--density",
         "density.csv",
+        "--force",
         "--json",
     ];
     let found = lab.json(&asked);
@@ -261,6 +262,7 @@ fn ood() {
         "100",
         "--raw",
         "raw.csv",
+        "--force",
         "--json",
     ];
     let found = lab.json(&asked);

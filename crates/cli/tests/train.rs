@@ -110,6 +110,10 @@ fn a_dry_run_trains_nothing() {
     assert!(!folder.path().join("runs").exists());
     assert!(dissensus(folder.path(), &["train", "study.toml"]).status.success());
     snapshot("dry_run_done", &dry());
+    // Large generated data are not made: they would take minutes.
+    let large = ["train", "study.toml", "--dry-run", "--set", "data.items=655360"];
+    let large = show(&dissensus(folder.path(), &large));
+    assert!(large.contains("blends: 655360 items") && large.contains("–  "), "{large}");
 }
 
 #[test]

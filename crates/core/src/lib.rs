@@ -61,10 +61,10 @@ pub use distribution::{
 };
 pub use ids::{Ids, IdsBuilder, RepeatedId, id_hash};
 pub use matching::{
-    IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, id_name_rank,
-    is_id_name, match_ids,
+    Alike, IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, folded,
+    id_name_rank, is_id_name, match_ids,
 };
-pub use nearest::{nearest, nearest_names};
+pub use nearest::{did_you_mean, nearest, nearest_names};
 pub use numbers::thousands;
 pub use progress::{Batch, Cancel, Ending, Event, Progress, Silent, Unit};
 pub use scale::{Scale, ScaleError};

@@ -1,8 +1,12 @@
 //! Rows of anything (inputs, predictions) matched with the items of a vote table: by id where there
 //! are ids on both sides; by position only where neither side has ids, or where the user says so.
 
+use std::collections::HashMap;
+use std::fmt;
+
 use serde::Serialize;
 use thiserror::Error;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::Ids;
 
@@ -48,6 +52,74 @@ pub struct Joined {
     pub without_row: Missing,
     /// Rows whose id is not among the items.
     pub without_item: Missing,
+    /// Items without a row, and rows without an item, whose ids are the same but for case, spaces or
+    /// Unicode form.
+    pub alike: Alike,
+}
+
+impl Joined {
+    /// What a person should know of what was left out, of so many items and of rows that are `what`.
+    pub fn warnings(&self, items: usize, what: &str) -> Vec<String> {
+        let (mut warnings, missing) = (Vec::new(), &self.without_row);
+        if self.alike.count > 0 {
+            warnings.push(format!(
+                "{} ids of {what}s differ from those of the votes only in case, spaces or Unicode form, and are \
+                 not matched: {}",
+                self.alike.count, self.alike
+            ));
+        }
+        if missing.count > 0 {
+            let (count, first) = (missing.count, missing.first.join(", "));
+            warnings.push(format!(
+                "{count} of {items} items with votes have no {what} ({first}, …): they are left out"
+            ));
+        }
+        warnings
+    }
+}
+
+/// Ids without a partner that are nearly the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Alike {
+    /// How many.
+    pub count: usize,
+    /// The first few: the item, and the id of a row.
+    pub first: Vec<(String, String)>,
+}
+
+impl Alike {
+    fn of<'a>(items: impl Iterator<Item = &'a str>, ids: impl Iterator<Item = &'a str>) -> Self {
+        let items: HashMap<String, &str> = items.map(|item| (folded(item), item)).collect();
+        let mut alike = Self::default();
+        for id in ids.take(if items.is_empty() { 0 } else { usize::MAX }) {
+            if let Some(item) = items.get(&folded(id)) {
+                alike.count += 1;
+                if alike.first.len() < Missing::FIRST {
+                    alike.first.push(((*item).to_owned(), id.to_owned()));
+                }
+            }
+        }
+        alike
+    }
+}
+
+/// What is left of the differences that people do not see; empty where there are none.
+impl fmt::Display for Alike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pairs = self.first.iter().map(|(item, id)| format!("{item:?} and {id:?}"));
+        let more = if self.count > self.first.len() { ", …" } else { "" };
+        write!(f, "{}{more}", pairs.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// A text without what people do not see: case, spaces, and the form of its characters in Unicode.
+pub fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        let seen = text.chars().filter(|c| !c.is_whitespace());
+        return seen.map(|c| c.to_ascii_lowercase()).collect();
+    }
+    let plain = |c: &char| !c.is_whitespace() && !matches!(c, '\u{200b}'..='\u{200d}' | '\u{feff}');
+    text.nfkc().filter(plain).flat_map(char::to_lowercase).collect()
 }
 
 /// Why rows do not fit the items. Whoever asks adds what the rows are.
@@ -134,17 +206,27 @@ where
             return Err(MatchError::Rows { found: rows, expected });
         }
         let items = (0..rows).map(|row| (row, row)).collect();
-        return Ok(Joined { matched: Matched::ByPosition, items, without_row, without_item });
+        let (matched, alike) = (Matched::ByPosition, Alike::default());
+        return Ok(Joined { matched, items, without_row, without_item, alike });
     };
     let first = || ids.clone().next().unwrap_or_default().to_owned();
     let mut places: Vec<Option<usize>> = vec![None; expected];
+    let mut strangers = Vec::new();
     for (row, id) in ids.clone().enumerate() {
         match items.position_near(id, row).and_then(|item| places.get_mut(item)) {
             Some(place) => *place = Some(row),
-            None => without_item.add(id),
+            None => {
+                without_item.add(id);
+                strangers.push(id);
+            }
         }
     }
     let mut pairs = Vec::with_capacity(expected);
+    let alone = (0..expected).filter(|&item| places[item].is_none()).map(|item| items.name(item));
+    let alike = match strangers.is_empty() {
+        true => Alike::default(),
+        false => Alike::of(alone, strangers.into_iter()),
+    };
     for (item, row) in places.into_iter().enumerate() {
         match row {
             Some(row) => pairs.push((item, row)),
@@ -160,7 +242,7 @@ where
         let (first, theirs) = (first(), theirs());
         return Err(MatchError::RowNumbers { shared, of: rows, first, theirs });
     }
-    Ok(Joined { matched: Matched::ById, items: pairs, without_row, without_item })
+    Ok(Joined { matched: Matched::ById, items: pairs, without_row, without_item, alike })
 }
 
 /// The first of ids that are whole numbers in sequence; `None` for any other ids.
@@ -328,6 +410,19 @@ mod tests {
     ) -> Result<Joined, MatchError> {
         let items = Ids::new(items).unwrap();
         match_ids(&items, 3, ids.map(|ids| ids.iter().copied()), by_position)
+    }
+
+    #[test]
+    fn ids_that_look_the_same_are_listed() {
+        let found =
+            matched(&["a", "B 1", "café"], Some(&["a", "b1 ", "cafe\u{301}"]), false).unwrap();
+        assert_eq!((found.items.len(), found.alike.count), (1, 2));
+        assert_eq!(found.alike.to_string(), "\"B 1\" and \"b1 \", \"café\" and \"cafe\\u{301}\"");
+        let other = matched(&["a", "b", "c"], Some(&["a", "x", "y"]), false).unwrap();
+        assert_eq!(other.alike, Alike::default());
+        // What has its partner is like nothing else.
+        let both = matched(&["a", "A", "c"], Some(&["a", "A", "x"]), false).unwrap();
+        assert_eq!(both.alike.count, 0);
     }
 
     #[test]

@@ -19,15 +19,33 @@ pub fn nearest_names<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> V
         let name = name.to_lowercase();
         let begins = !typed.is_empty() && name.starts_with(&typed);
         // Names may come from anywhere, and be as long as they like.
-        (!begins, distance(&letters, &name.chars().take(64).collect::<Vec<_>>()))
+        let name: Vec<char> = name.chars().take(64).collect();
+        let distance = distance(&letters, &name);
+        // In a long name, a few letters are little.
+        let share = 1000 * distance / letters.len().max(name.len()).max(1);
+        (!begins, share, distance)
     };
     let mut found: Vec<_> = names.map(|name| (far(name), name)).collect();
     found.sort_by_key(|(far, _)| *far);
-    let near = |(place, ((behind, distance), _)): &(usize, ((bool, usize), &str))| {
+    let near = |(place, ((behind, _, distance), _)): &(usize, ((bool, usize, usize), &str))| {
         *place == 0 || !behind || 2 * distance <= letters.len()
     };
     let near = found.into_iter().enumerate().filter(near);
     near.map(|(_, (_, name))| name).take(TOLD).collect()
+}
+
+/// ` (did you mean NAME?)` where a name is near enough to be meant, else nothing; for the middle of a sentence.
+pub fn did_you_mean<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let name = nearest(typed, names);
+    let lower = |text: &str| text.to_lowercase().chars().take(64).collect::<Vec<_>>();
+    let (letters, found) = (lower(typed), lower(name));
+    let begins = !letters.is_empty() && found.starts_with(&letters);
+    // Two thirds of the longer one may differ: `ecee` is `ece_mass`.
+    let near = 3 * distance(&letters, &found) <= 2 * letters.len().max(found.len());
+    match !found.is_empty() && (begins || near) {
+        true => format!(" (did you mean {name}?)"),
+        false => String::new(),
+    }
 }
 
 fn distance(a: &[char], b: &[char]) -> usize {
@@ -69,5 +87,11 @@ mod tests {
         assert_eq!(near("soft"), ["soft_nll", "soft_brier"]);
         assert_eq!(near("art_nll"), ["hard_nll", "soft_nll"]);
         assert_eq!(near("x"), ["kl"], "far from all: one, not three");
+        let metrics = ["kl", "ece_mass", "soft_nll"];
+        assert_eq!(nearest("ecee", metrics.into_iter()), "ece_mass");
+        let datasets = ["svhn", "cifar10h", "cifar10n", "blends"];
+        let guess = |typed: &str| did_you_mean(typed, datasets.into_iter());
+        assert_eq!(guess("cifar10-h"), " (did you mean cifar10h?)");
+        assert_eq!((guess("mnist"), guess("")), (String::new(), String::new()));
     }
 }

@@ -5,11 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dissensus_core::did_you_mean;
+
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("there is no dataset '{name}'; the known ones are: {known}")]
+    #[error(
+        "there is no dataset '{name}'{}; the known ones are: {known}",
+        did_you_mean(.name, .known.split(", "))
+    )]
     UnknownDataset { name: String, known: String },
 
     #[error("the dataset '{name}' is not one set of votes; the known sets are: {known}")]

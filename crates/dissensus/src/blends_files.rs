@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use dissensus_core::VoteTable;
 use dissensus_data::blends::{Blends, SIDE};
+use dissensus_io::npy;
 use dissensus_io::npz::NpzWriter;
-use dissensus_io::{FileError, npy};
 use dissensus_votes::write::{target_of, write_file};
 
 use crate::Error;
@@ -19,7 +19,6 @@ pub const BLENDS_FILES: [&str; 3] = ["votes.csv", "images.npz", "truth.npz"];
 pub fn save_blends(blends: &Blends, folder: &Path, force: bool) -> Result<Vec<PathBuf>, Error> {
     let paths = BLENDS_FILES.map(|name| folder.join(name));
     paths.iter().try_for_each(|path| check_free(Some(path), force))?;
-    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
     let table =
         |table: &VoteTable, path: &Path| write_file(table, &[], path, target_of(path)?, force);
     let [votes, images, truth] = &paths;

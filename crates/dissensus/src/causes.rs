@@ -6,6 +6,7 @@ use dissensus_embed::EmbedError;
 use dissensus_examine::ExamineError;
 use dissensus_inputs::InputError;
 use dissensus_remote::RemoteError;
+use dissensus_store::StoreError;
 use dissensus_studies::StudyError;
 use dissensus_votes::write::WriteError;
 
@@ -71,11 +72,16 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
         Some(StudyError::Config(error)) => return Some(error),
         _ => {}
     }
+    if let Some(StoreError::Output(error)) = error.downcast_ref() {
+        return Some(error);
+    }
     if let Some(RemoteError::Store(error)) = error.downcast_ref() {
         return Some(error);
     }
-    if let Some(ExamineError::File(error)) = error.downcast_ref() {
-        return Some(error);
+    match error.downcast_ref() {
+        Some(ExamineError::File(error)) => return Some(error),
+        Some(ExamineError::Inputs(error)) => return Some(error),
+        _ => {}
     }
     if let Some(InputError::Data(error)) = error.downcast_ref() {
         return Some(error);

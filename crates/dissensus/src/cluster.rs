@@ -7,8 +7,10 @@
 
 mod kubernetes;
 mod ray;
+mod shell;
 mod slurm;
 mod ssh;
+mod yaml;
 
 use std::path::PathBuf;
 
@@ -167,6 +169,8 @@ impl System {
 
     /// Makes the scripts.
     pub fn scripts(&self, job: &ClusterJob<'_>) -> Result<Vec<Script>, Error> {
+        // It stands in comments.
+        one_line([job.study.name.as_str()])?;
         Ok((self.make)(job)?)
     }
 }
@@ -196,6 +200,12 @@ pub enum ClusterError {
     LineBreak {
         /// The text.
         text: String,
+    },
+    /// A name of a machine that ssh would take for an option, or for several words.
+    #[error("{host:?} cannot be the name of a machine")]
+    Host {
+        /// The name.
+        host: String,
     },
     /// A command of the system that cannot be started.
     #[error("{command} cannot be started: {source}")]
@@ -371,20 +381,6 @@ fn rounds(study: &Study) -> usize {
     1 + usize::from(study.grid.is_some())
 }
 
-/// A word of a shell's command, quoted where it has to be.
-fn word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=@,%".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
-}
-
-/// A shell's command of these words.
-fn command(words: &[&str]) -> String {
-    words.iter().map(|text| word(text)).collect::<Vec<_>>().join(" ")
-}
-
 fn strs(words: &[String]) -> impl Iterator<Item = &str> {
     words.iter().map(String::as_str)
 }
@@ -403,9 +399,12 @@ fn run_words<'w>(job: &'w ClusterJob<'_>, named: &[&'w str]) -> Vec<&'w str> {
     words
 }
 
+/// What ends a line for some reader of a script.
+const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// Refuses texts that would begin another line of a script.
 fn one_line<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<(), ClusterError> {
-    match texts.into_iter().find(|text| text.contains(['\n', '\r'])) {
+    match texts.into_iter().find(|text| text.contains(LINE_ENDS)) {
         Some(text) => Err(ClusterError::LineBreak { text: text.to_owned() }),
         None => Ok(()),
     }

@@ -1,6 +1,5 @@
 //! Figures of votes and of evaluated models: entropy, reliability diagrams, entropy scatters.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use dissensus_io::FileError;
@@ -11,7 +10,7 @@ use dissensus_report::plain::format_number;
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 use dissensus_votes::summary::{BINS, Summary};
 
-use crate::files::{plain_name, write};
+use crate::files::{plain_name, write_bytes};
 use crate::{Error, Evaluated, ScoreError};
 
 /// Points of a scatter; more only make the file large. Every n-th item is drawn beyond.
@@ -30,12 +29,11 @@ pub fn write_model_figures(
     settings: Settings,
     force: bool,
 ) -> Result<Vec<PathBuf>, Error> {
-    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
     let name = plain_name(&model.name, '-');
     let drawn = model_figures(model, settings)?.map(|figure| {
         let path = folder.join(format!("{}-{}.svg", name.trim_matches(['-', '.']), figure.name));
         let svg = figure.svg(Form::File);
-        write(&path, force, |out| out.write_all(svg.as_bytes())).map(|()| path)
+        write_bytes(&path, force, svg.as_bytes()).map(|()| path)
     });
     Ok(drawn.into_iter().collect::<Result<_, FileError>>()?)
 }

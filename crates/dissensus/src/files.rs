@@ -1,9 +1,12 @@
-//! Files that the user asked for: written as a whole or not at all.
+//! Files that the user asked for: written as a whole or not at all, over nothing that was to stay, and never
+//! into a store.
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use dissensus_io::{Durability, Existing, FileError, Out, write_file};
+use dissensus_io::{Existing, FileError, Out, write_output};
+
+pub use dissensus_io::check_outside;
 
 /// Writes a file by what `fill` writes; one that exists is only replaced by `force`.
 pub fn write(
@@ -11,30 +14,19 @@ pub fn write(
     force: bool,
     fill: impl FnOnce(&mut Out) -> io::Result<()>,
 ) -> Result<(), FileError> {
-    let existing = Existing::replaced_if(force);
-    write_file(path, existing, Durability::Power, fill).map_err(|error| FileError::new(path, error))
+    write_output(path, Existing::replaced_if(force), |out| {
+        fill(out).map_err(|error| FileError::new(path, error))
+    })
 }
 
-/// Writes a text; a file that exists is only replaced by `force`.
-pub fn write_text(path: &Path, force: bool, text: &str) -> Result<(), FileError> {
-    write(path, force, |out| out.write_all(text.as_bytes()))
+/// Writes these bytes; a file that exists is only replaced by `force`.
+pub fn write_bytes(path: &Path, force: bool, bytes: &[u8]) -> Result<(), FileError> {
+    write(path, force, |out| out.write_all(bytes))
 }
 
-/// Writes a file, or replaces it; its folder is made if needed.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
-    }
-    write_file(path, Existing::Replace, Durability::Process, |out| out.write_all(bytes))
-        .map_err(|error| FileError::new(path, error))
-}
-
-/// Fails before long work if a file exists that may not be replaced.
+/// Fails before long work if a file may not be written: it exists, or lies in a store.
 pub fn check_free(path: Option<&Path>, force: bool) -> Result<(), FileError> {
-    match path.filter(|path| !force && path.exists()) {
-        Some(path) => Err(FileError::Exists { path: path.to_owned() }),
-        None => Ok(()),
-    }
+    path.map_or(Ok(()), |path| dissensus_io::check_output(path, Existing::replaced_if(force)))
 }
 
 /// A name as part of a file name, with another character for what may not be in it.

@@ -92,7 +92,7 @@ pub use {
 
 /// Tables, figures and the page of a report; [`write()`](report::write) makes one of a study.
 pub mod report {
-    pub use crate::reporting::{WrittenReport, all_tables, write};
+    pub use crate::reporting::{WrittenReport, all_tables, check_folder, write};
     pub use dissensus_report::*;
 }
 

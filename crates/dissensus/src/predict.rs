@@ -41,6 +41,8 @@ pub struct StoredPredictions {
     pub label: String,
     /// Whether the inputs have ids; otherwise items are numbered by position.
     pub named: bool,
+    /// How the columns of the inputs were matched with those of training, where a person should know it.
+    pub note: Option<String>,
     /// The logits, where they were asked for.
     pub logits: Option<Logits<'static>>,
     /// The features, where they were asked for.
@@ -60,6 +62,7 @@ pub fn predict_stored(
     let ids = inputs.ids().cloned().unwrap_or_else(|| Ids::positions(inputs.len()));
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
     let mut model = model.on_inputs(run, options.which, inputs, device, &options.settings)?;
+    let note = model.note().map(str::to_owned);
     let mut logits = None;
     if options.logits {
         let mut values = model.logits(observer)?;
@@ -74,5 +77,5 @@ pub fn predict_stored(
         let (width, values) = (model.feature_width(), model.features(observer)?);
         features = Some(ItemFeatures { ids, width, values });
     }
-    Ok(StoredPredictions { label, named, logits, features })
+    Ok(StoredPredictions { label, named, note, logits, features })
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dissensus_io::{Existing, check_output_folder};
 use dissensus_report::book::Book;
 use dissensus_report::figures::{self, Figure, Form};
 use dissensus_report::tables::{self, Table, Tally};
@@ -48,8 +49,15 @@ pub fn all_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
 }
 
 /// Collects a study's results and writes the whole report: every table as Markdown, LaTeX and CSV,
-/// every figure as SVG, PNG and PDF with its data, the results, and one self-contained page.
-pub fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<WrittenReport, Error> {
+/// every figure as SVG, PNG and PDF with its data, the results, and one self-contained page. A folder with
+/// other files than a report of the same study is only written into by `force`.
+pub fn write(
+    plan: &Plan<'_>,
+    store: &Store,
+    out: &Path,
+    force: bool,
+) -> Result<WrittenReport, Error> {
+    check_folder(out, &plan.study().name, force)?;
     let gathered = plan.gather(store)?;
     let results = plan.result_files(&gathered, &environment())?;
     let (failed, missing) = (gathered.collected.failed.len(), gathered.collected.missing);
@@ -92,9 +100,9 @@ pub fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<WrittenReport
     }
     let tally = Tally::of(&prepared);
     let html = page::render(&book, &prepared, &drawn, tally.as_ref())?;
-    folder.write("index.html", html.as_bytes())?;
+    folder.write(PAGE, html.as_bytes())?;
     Ok(WrittenReport {
-        page: out.join("index.html"),
+        page: out.join(PAGE),
         files: folder.files,
         problems,
         stored,
@@ -105,6 +113,21 @@ pub fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<WrittenReport
     })
 }
 
+/// Fails before long work if a report may not be written into this folder.
+pub fn check_folder(out: &Path, study: &str, force: bool) -> Result<(), Error> {
+    let of = format!("a report of the study {study}");
+    let is_same = || {
+        let about = std::fs::read(out.join(files::ABOUT)).ok();
+        let about: Option<serde_json::Value> =
+            about.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        about.is_some_and(|about| about["study"] == study) && out.join(PAGE).exists()
+    };
+    Ok(check_output_folder(out, Existing::replaced_if(force), &of, is_same)?)
+}
+
+/// The page, which opens from disk.
+const PAGE: &str = "index.html";
+
 struct Folder<'a> {
     root: &'a Path,
     files: usize,
@@ -112,7 +135,7 @@ struct Folder<'a> {
 
 impl Folder<'_> {
     fn write(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        crate::files::replace(&self.root.join(name), bytes)?;
+        crate::files::write_bytes(&self.root.join(name), true, bytes)?;
         self.files += 1;
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use dissensus_engine::network::Shape;
-use dissensus_io::{Durability, Existing, FileError, write_file};
+use dissensus_io::{Existing, FileError, check_output, write_output};
 use serde::Serialize;
 
 use crate::{
@@ -59,10 +59,8 @@ pub fn draw_maps(
         _ => options.items.clone(),
     };
     let files: Vec<Vec<PathBuf>> = models.iter().map(|model| paths(folder, model, &ids)).collect();
-    if let Some(path) = files.iter().flatten().find(|path| !options.force && path.exists()) {
-        return Err(FileError::Exists { path: path.clone() }.into());
-    }
-    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
+    let existing = Existing::replaced_if(options.force);
+    files.iter().flatten().try_for_each(|path| check_output(path, existing))?;
     let (mut runs, cam): (Vec<Maps>, CamSettings) = (Vec::new(), options.stability.cam);
     for (model, paths) in models.iter_mut().zip(&files) {
         let rows = model.rows(&ids)?;
@@ -73,8 +71,9 @@ pub fn draw_maps(
         });
         for (item, path) in maps.items.iter().zip(paths) {
             let bytes = png(&overlay(model, &maps, item, times, options.opacity)?)?;
-            write_file(path, Existing::Replace, Durability::Process, |out| out.write_all(&bytes))
-                .map_err(|error| FileError::new(path, error))?;
+            write_output(path, existing, |out| {
+                out.write_all(&bytes).map_err(|error| FileError::new(path, error))
+            })?;
         }
         runs.push(maps);
     }

@@ -56,6 +56,8 @@ pub enum ExamineError {
          in above:0.5"
     )]
     Slice { text: String },
+    #[error(transparent)]
+    Inputs(#[from] dissensus_inputs::InputError),
     #[error(
         "{name} does not fit run {id}: expected {expected}, came {found}; bring the inputs into the \
          form that it was trained on"

@@ -62,12 +62,20 @@ impl StoredModel {
         settings: &ModelSettings,
     ) -> Result<Predictor, ExamineError> {
         let id = self.id.clone();
-        let Some((result, stored)) = info.result()?.zip(info.predictions(which)?) else {
+        let Some((result, stored)) =
+            info.result::<serde_json::Value>()?.zip(info.predictions(which)?)
+        else {
             return Err(ExamineError::NotFinished { id });
         };
+        // Results of older versions hold no names.
+        let columns: Vec<String> = result
+            .get("columns")
+            .and_then(|columns| serde_json::from_value(columns.clone()).ok())
+            .unwrap_or_default();
+        let (inputs, note) = inputs.in_order_of(&columns)?;
         let takes = self.spec.run.model.entry().takes;
         let expected = ExpectedInputs::of(&id, takes, &self.first, &result)?;
-        let dataset = expected.dataset(&id, inputs)?;
+        let dataset = expected.dataset(&id, inputs.into_owned())?;
         let classes = stored.classes().to_vec();
         let network = self.spec.run.network(dataset.shape(), classes.len())?;
         let (parameters, statistics) = self.weights.weights(&network, "")?;
@@ -75,7 +83,7 @@ impl StoredModel {
         let weights = Weights { parameters, statistics };
         let runner = model::runner(device, &network, &dataset, settings, &weights)?;
         let width = network.nodes()[network.features()].shape.len();
-        Ok(Predictor { rows: rows_of(&dataset), classes, feature_width: width, runner })
+        Ok(Predictor { rows: rows_of(&dataset), classes, feature_width: width, runner, note })
     }
 }
 
@@ -89,12 +97,18 @@ pub struct Predictor {
     classes: Vec<String>,
     feature_width: usize,
     runner: Box<dyn Runner>,
+    note: Option<String>,
 }
 
 impl Predictor {
     /// The names of the classes.
     pub fn classes(&self) -> &[String] {
         &self.classes
+    }
+
+    /// How the columns of the inputs were matched with those of training, where a person should know it.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// How many features the last layer reads.

@@ -31,6 +31,12 @@ pub enum InputError {
          height, width, channels] with 1 or 3 channels (images), found the shape {shape:?}"
     )]
     Shape { file: String, shape: Vec<usize> },
+    /// Columns that are not those of training.
+    #[error(
+        "{file}: its {found} columns of features are not the {expected} that the model was trained on; \
+         missing: {missing}; not among them: {extra}"
+    )]
+    Columns { file: String, expected: usize, found: usize, missing: String, extra: String },
     #[error(
         "{name}: {found} bytes do not make images of {height} × {width} with {channels} \
          channels; expected a multiple of their product, and 1 or 3 channels"

@@ -1,5 +1,7 @@
 //! Inputs: images or feature vectors, and the ids of the items they belong to.
 
+use std::sync::Arc;
+
 use dissensus_core::{Digest, Ids, IdsBuilder};
 
 use crate::digest;
@@ -63,6 +65,8 @@ pub struct Inputs {
     content: Content,
     by_position: bool,
     notes: Vec<String>,
+    /// The names of features, where the source has columns.
+    columns: Option<Arc<[String]>>,
 }
 
 impl Inputs {
@@ -77,7 +81,8 @@ impl Inputs {
             check_ids(name, ids.iter(), |row| place(row, None))?;
         }
         let (content, by_position, notes) = (Content::Unknown, false, Vec::new());
-        Ok(Self { name: name.to_owned(), ids, kind, content, by_position, notes })
+        let name = name.to_owned();
+        Ok(Self { name, ids, kind, content, by_position, notes, columns: None })
     }
 
     /// The same inputs, which show this.
@@ -94,6 +99,38 @@ impl Inputs {
     pub(crate) fn noting(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;
         self
+    }
+
+    pub(crate) fn add_note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    pub(crate) fn set_columns(&mut self, columns: Vec<String>) {
+        self.columns = Some(columns.into());
+    }
+
+    /// The same source with these rows.
+    pub(crate) fn with(&self, ids: Option<Ids>, kind: Kind) -> Self {
+        Self {
+            name: self.name.clone(),
+            ids,
+            kind,
+            content: self.content,
+            by_position: self.by_position,
+            notes: self.notes.clone(),
+            columns: self.columns.clone(),
+        }
+    }
+
+    /// The same rows under another name, with these ids, as many as rows.
+    pub fn renamed(self, name: &str, ids: Ids) -> Result<Self, InputError> {
+        let Self { content, columns, kind, .. } = self;
+        Ok(Self { content, columns, ..Self::new(name, Some(ids), kind)? })
+    }
+
+    /// The names of the columns that features came from; `None` for images, lists and arrays.
+    pub fn columns(&self) -> Option<&[String]> {
+        self.columns.as_deref()
     }
 
     /// The file or dataset, as the user named it.
@@ -154,24 +191,23 @@ impl Inputs {
             taken.get_mut(place).is_some_and(|taken| !std::mem::replace(taken, true))
         };
         let places: Vec<usize> = places.iter().filter(first).copied().collect();
-        Self {
-            name: self.name.clone(),
-            ids: self.ids.as_ref().map(|ids| ids.select(places.iter().copied())),
-            kind: match &self.kind {
-                Kind::Images(images) => Kind::Images(images.select(&places)),
-                Kind::Features(features) => Kind::Features(features.select(&places)),
-            },
-            content: self.content,
-            by_position: self.by_position,
-            notes: self.notes.clone(),
-        }
+        let ids = self.ids.as_ref().map(|ids| ids.select(places.iter().copied()));
+        let kind = match &self.kind {
+            Kind::Images(images) => Kind::Images(images.select(&places)),
+            Kind::Features(features) => Kind::Features(features.select(&places)),
+        };
+        self.with(ids, kind)
     }
 
     /// These rows, and after them those of `other`, under the name of the first. Both are images
     /// of one size, or vectors of one width. There are ids where both have some, all different. The
-    /// content is that of the first.
+    /// content is that of the first; features with names are matched by name.
     pub fn followed_by(&self, other: &Self) -> Result<Self, InputError> {
         let name = &self.name;
+        let (other, _) = match (&self.columns, &other.columns) {
+            (Some(columns), Some(_)) => other.in_order_of(columns)?,
+            _ => (std::borrow::Cow::Borrowed(other), None),
+        };
         let kind = match (&self.kind, &other.kind) {
             (Kind::Images(a), Kind::Images(b)) if a.shape() == b.shape() => {
                 let [height, width, channels] = a.shape();
@@ -199,7 +235,8 @@ impl Inputs {
         let notes = [&self.notes[..], &other.notes].concat();
         let by_position = self.by_position || other.by_position;
         let content = self.content;
-        Ok(Self { by_position, content, ..Self::new(name, ids, kind)?.noting(notes) })
+        let columns = self.columns.clone();
+        Ok(Self { by_position, content, columns, ..Self::new(name, ids, kind)?.noting(notes) })
     }
 }
 

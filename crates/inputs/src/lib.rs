@@ -27,6 +27,7 @@
 //! `formats/NAME.rs` and add it to the list in `formats/mod.rs`; a dataset with images goes into
 //! the list in `datasets/mod.rs`. What is left out of a file stands in [`Inputs::notes`].
 
+mod columns;
 mod datasets;
 mod digest;
 mod error;

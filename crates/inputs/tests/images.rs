@@ -211,3 +211,75 @@ fn options_as_a_study_writes_them() {
     assert_eq!((options.resize, options.skip.len()), (Some([32, 16]), 1));
     assert!(parse(r#"{"layuot": "nchw"}"#).is_err());
 }
+
+/// EXIF data that say one thing: how the image is turned.
+fn exif(orientation: u8) -> Vec<u8> {
+    [&b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0"[..], &[orientation, 0, 0, 0], &[0; 4]]
+        .concat()
+}
+
+#[test]
+fn images_are_turned_as_their_exif_data_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.png");
+    let mut png = std::io::Cursor::new(Vec::new());
+    grey(3, 2, 10).write_to(&mut png, image::ImageFormat::Png).unwrap();
+    let png = png.into_inner();
+    let with = |at: usize, orientation: u8| {
+        let exif = exif(orientation);
+        let body = [b"eXIf", &exif[..]].concat();
+        let mut sum = flate2::Crc::new();
+        sum.update(&body);
+        let chunk =
+            [&(exif.len() as u32).to_be_bytes()[..], &body, &sum.sum().to_be_bytes()].concat();
+        [&png[..at], &chunk, &png[at..]].concat()
+    };
+    let read = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let inputs = default(folder.path()).unwrap();
+        let found = images(&inputs);
+        (found.height(), found.width(), found.pixels().to_vec(), inputs.notes().to_vec())
+    };
+    let (upright, none) = (vec![10, 11, 12, 13, 14, 15], Vec::<String>::new());
+    assert_eq!(read(&png), (2, 3, upright.clone(), none.clone()));
+    let note = vec!["1 images turned as their EXIF data say".to_owned()];
+    // Before and behind the pixels.
+    for at in [33, png.len() - 12] {
+        assert_eq!(read(&with(at, 1)), (2, 3, upright.clone(), none.clone()));
+        assert_eq!(read(&with(at, 3)), (2, 3, vec![15, 14, 13, 12, 11, 10], note.clone()));
+        assert_eq!(read(&with(at, 6)), (3, 2, vec![13, 10, 14, 11, 15, 12], note.clone()));
+        assert_eq!(read(&with(at, 8)), (3, 2, vec![12, 15, 11, 14, 10, 13], note.clone()));
+    }
+    // As a camera writes it.
+    std::fs::remove_file(&path).unwrap();
+    let path = folder.path().join("b.jpg");
+    let mut left = rgb(32, 16, [0, 0, 0]);
+    (0..16).for_each(|y| (0..16).for_each(|x| left.put_pixel(x, y, Rgb([255, 255, 255]))));
+    left.save(&path).unwrap();
+    let jpeg = std::fs::read(&path).unwrap();
+    let body = [b"Exif\0\0", &exif(6)[..]].concat();
+    let length = (body.len() as u16 + 2).to_be_bytes();
+    let turned = [&jpeg[..2], b"\xff\xe1", &length, &body, &jpeg[2..]].concat();
+    std::fs::write(&path, turned).unwrap();
+    let inputs = default(folder.path()).unwrap();
+    let found = images(&inputs);
+    assert_eq!((found.height(), found.width()), (32, 16));
+    let (top, bottom) = (found.pixels()[0], *found.pixels().last().unwrap());
+    assert!(top > 250 && bottom < 5, "{top} {bottom}");
+}
+
+/// A profile may unpack to a gigabyte, so none is looked at.
+#[test]
+fn a_profile_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut png = std::io::Cursor::new(Vec::new());
+    grey(3, 2, 10).write_to(&mut png, image::ImageFormat::Png).unwrap();
+    let png = png.into_inner();
+    let body = [&b"iCCPp\0\0"[..], b"not even zlib"].concat();
+    let mut sum = flate2::Crc::new();
+    sum.update(&body);
+    let length = (body.len() as u32 - 4).to_be_bytes();
+    let chunk = [&length[..], &body, &sum.sum().to_be_bytes()].concat();
+    std::fs::write(folder.path().join("a.png"), [&png[..33], &chunk, &png[33..]].concat()).unwrap();
+    assert_eq!(images(&default(folder.path()).unwrap()).pixels(), [10, 11, 12, 13, 14, 15]);
+}

@@ -237,6 +237,16 @@ pub enum Problem {
         /// The columns there are.
         columns: String,
     },
+    /// A column that the user named for two roles.
+    #[error("the column {name:?} cannot be both the {first} and the {second}")]
+    TwoRoles {
+        /// The name.
+        name: String,
+        /// One role.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
     /// A column that the user named and that is not there.
     #[error("there is no column {name:?}: the columns are {columns}")]
     NoSuchColumn {
@@ -348,6 +358,7 @@ impl Problem {
             Self::Doubt { .. } => "doubt",
             Self::NoColumn { .. } => "no-column",
             Self::NoSuchColumn { .. } => "no-such-column",
+            Self::TwoRoles { .. } => "two-roles",
             Self::DuplicateColumn { .. } => "duplicate-column",
             Self::EmptyCell { .. } => "empty-cell",
             Self::NotANumber { .. } => "not-a-number",
@@ -383,7 +394,7 @@ impl Problem {
             Self::UnknownFormat { .. } => {
                 "name the format with `format`, or the columns with `item`, `annotator` and `label`"
             }
-            Self::NoColumn { .. } | Self::NoSuchColumn { .. } => {
+            Self::NoColumn { .. } | Self::NoSuchColumn { .. } | Self::TwoRoles { .. } => {
                 "name the columns with `item`, `annotator` and `label` (a name, or #2 for the second)"
             }
             Self::NotADistribution(_) => {
@@ -426,7 +437,9 @@ impl Problem {
             Self::Ragged { .. } => &[Delimiter],
             Self::UnknownFormat { .. } => &[Format, Item, Annotator, Label],
             Self::NoSuchFormat { .. } => &[Format],
-            Self::NoColumn { .. } | Self::NoSuchColumn { .. } => &[Item, Annotator, Label],
+            Self::NoColumn { .. } | Self::NoSuchColumn { .. } | Self::TwoRoles { .. } => {
+                &[Item, Annotator, Label]
+            }
             Self::NotADistribution(_) | Self::NotACount { .. } => &[Values],
             Self::Vote(BuildError::UnknownClass { .. }) => &[Classes],
             Self::Table(TableError::Classes(_)) => &[Classes],

@@ -58,6 +58,28 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
+    /// It is a folder, a pipe or a device.
+    #[error("{} is not a regular file, so it cannot be replaced", .path.display())]
+    NotAFile {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// A folder with files of another kind.
+    #[error("{} holds other files than {of}", .path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+        /// What was to be written into it.
+        of: String,
+    },
+    /// It lies in a store of runs.
+    #[error("{} lies in the store {}, and outputs are never written into a store", .path.display(), .store.display())]
+    InStore {
+        /// The file.
+        path: PathBuf,
+        /// The store.
+        store: PathBuf,
+    },
 }
 
 impl FileError {

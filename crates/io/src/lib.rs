@@ -51,6 +51,8 @@ pub mod npy;
 #[cfg(feature = "files")]
 pub mod npz;
 #[cfg(feature = "files")]
+mod output;
+#[cfg(feature = "files")]
 pub mod pickle;
 #[cfg(feature = "files")]
 pub mod python;
@@ -77,6 +79,10 @@ pub use frame::{Coded, Frame};
 pub use input::{Input, MOST_TIMES, most_unpacked};
 #[cfg(feature = "files")]
 pub use lock::Lock;
+#[cfg(feature = "files")]
+pub use output::{
+    STORE_MARKER, check_output, check_output_folder, check_outside, store_around, write_output,
+};
 #[cfg(feature = "files")]
 pub use selection::{Condition, Selection};
 #[cfg(feature = "files")]

@@ -292,6 +292,9 @@ pub fn align<'a>(
     if !predictions.trust_order {
         check_order(table, predictions, (&items, &values), (&order, &classes))?;
     }
+    if joined.alike.count > 0 {
+        notes.push(Note::Alike { count: joined.alike.count, first: joined.alike.to_string() });
+    }
     if joined.matched == Matched::ByPosition {
         notes.push(Note::ItemsByPosition { said: by_position });
     }

@@ -75,6 +75,14 @@ pub enum Note {
         /// Their names.
         names: Vec<String>,
     },
+    /// Items of the votes and of the file that are the same but for case, spaces or Unicode form. They are
+    /// not matched.
+    Alike {
+        /// How many.
+        count: usize,
+        /// The first few, in words.
+        first: String,
+    },
     /// Items were matched by position.
     ItemsByPosition {
         /// Whether the user said so; else neither side has ids.
@@ -152,6 +160,11 @@ impl fmt::Display for Note {
                 write!(f, "the class map is not needed: the file has the votes' names already")
             }
             Self::LeftOut { names } => write!(f, "not read: {}", names.join(", ")),
+            Self::Alike { count, first } => write!(
+                f,
+                "{count} ids differ from those of the votes only in case, spaces or Unicode form, and are not \
+                 matched: {first}"
+            ),
             Self::ItemsByPosition { said: true } => {
                 write!(f, "items are matched by position, as said")
             }

@@ -67,6 +67,9 @@ fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
             _ => problem.remedy().map(|text| arguments(text, problem.options())),
         };
     }
+    if let Some(FileError::Occupied { .. }) = cause.downcast_ref() {
+        return Some("`force=True` writes into it all the same".to_owned());
+    }
     if let Some(WriteError::Texts { .. }) = cause.downcast_ref() {
         return Some(
             "write .csv or .parquet, which hold them, or leave them out with `texts=False`"
@@ -160,7 +163,12 @@ fn words(error: &(dyn StdError + 'static)) -> String {
 fn exception(error: &(dyn StdError + 'static), words: String) -> PyErr {
     for cause in causes(error) {
         let kind = match cause.downcast_ref() {
-            Some(FileError::Exists { .. }) => Some(ErrorKind::AlreadyExists),
+            Some(FileError::Exists { .. } | FileError::Occupied { .. }) => {
+                Some(ErrorKind::AlreadyExists)
+            }
+            Some(FileError::NotAFile { .. } | FileError::InStore { .. }) => {
+                Some(ErrorKind::InvalidInput)
+            }
             Some(FileError::Io { error, .. }) => Some(error.kind()),
             None => match cause.downcast_ref() {
                 Some(ReadError { problem: Problem::Io(error), .. }) => Some(error.kind()),

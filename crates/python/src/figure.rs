@@ -17,6 +17,12 @@ pub(crate) struct Figure {
     csv: String,
 }
 
+/// Writes a file for Python code of the package, as every other output is written.
+#[pyfunction]
+pub(crate) fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8], force: bool) -> PyResult<()> {
+    py.detach(|| dissensus::files::write_bytes(&path, force, bytes)).map_err(raise)
+}
+
 impl From<Drawn> for Figure {
     fn from(figure: Drawn) -> Self {
         let (svg, csv) = (figure.svg(Form::File), figure.csv().to_owned());
@@ -59,8 +65,11 @@ impl Figure {
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
-    ///     The file, which is replaced if it exists.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    ///     The file.
+    /// force : bool, default False
+    ///     Replace a file that exists.
+    #[pyo3(signature = (path, *, force=false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
         let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
         let bytes = match end.as_deref() {
             Some("svg") => self.svg.clone().into_bytes(),
@@ -71,8 +80,7 @@ impl Figure {
                 return Err(value_error(format!("{path}: expected a name in .svg, .png or .pdf")));
             }
         };
-        std::fs::write(&path, bytes)
-            .map_err(|error| raise(dissensus::io::FileError::new(&path, error)))
+        dissensus::files::write_bytes(&path, force, &bytes).map_err(raise)
     }
 
     fn _repr_svg_(&self) -> &str {

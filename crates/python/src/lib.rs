@@ -43,6 +43,8 @@ mod _dissensus {
     #[pymodule_export]
     use crate::figure::Figure;
     #[pymodule_export]
+    use crate::figure::write_file;
+    #[pymodule_export]
     use crate::judging::{
         Ceiling, Comparison, Reliability, Scores, SeedComparison, judge_ceiling, judge_compare,
         judge_compare_seeds, judge_reliability, judge_score,

@@ -1,9 +1,10 @@
 //! Models that are trained in memory. `fit` is in `package/dissensus/_models.py`.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dissensus::core::Ids;
+use dissensus::core::{Event, Ids};
 use dissensus::inputs::{Features, Images, Inputs, Kind};
 use dissensus::store::Logits;
 use dissensus::train::spec::{self, Setting, paths_of};
@@ -12,7 +13,7 @@ use dissensus::{
     FitOptions, FittedModel, RunPlan, Task, TrainError, VoteTable, fit_task, open_device,
 };
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray4};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 
@@ -72,6 +73,10 @@ pub(crate) fn fit_model(
     let threads = option(options, "threads")?.unwrap_or(0);
     let show = shown(options)?;
     let (model, judged) = long(votes.py(), Some(&show), |progress, cancel| {
+        inputs.notes().iter().for_each(|note| progress.report(Event::Warning(note)));
+        if let Some(features) = inputs.describe_features() {
+            progress.report(Event::Note(&format!("X: {features}")));
+        }
         let opened = open_device(&name)?;
         let mut task = match &other {
             Some((judged, on)) => {
@@ -79,7 +84,12 @@ pub(crate) fn fit_model(
                 let other = Voted { name: "evaluation", table: judged, inputs: on };
                 Task::judged_on(own, other)?.0
             }
-            None => Task::new("votes", &table, &inputs)?.0,
+            None => {
+                let (task, joined) = Task::new("votes", &table, &inputs)?;
+                let warnings = joined.warnings(table.len(), "input");
+                warnings.iter().for_each(|warning| progress.report(Event::Warning(warning)));
+                task
+            }
         };
         if let Some((_, given)) = &given {
             task = task.with_split(given).map_err(TrainError::from)?;
@@ -242,7 +252,22 @@ fn inputs_of(
         Some((table, None)) => Some(table.items().clone()),
         None => None,
     };
-    Inputs::new(argument, ids, kind).map_err(raise)
+    let inputs = Inputs::new(argument, ids, kind).map_err(raise)?;
+    match columns_of(given)? {
+        Some(columns) => inputs.with_columns(columns).map_err(raise),
+        None => Ok(inputs),
+    }
+}
+
+/// The names of a data frame's columns; `None` for arrays, and where columns are only numbered.
+fn columns_of(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    let columns = match given.getattr_opt("column_names")? {
+        Some(columns) => Some(columns),
+        None => given.getattr_opt("columns")?,
+    };
+    let Some(columns) = columns else { return Ok(None) };
+    let name = |name: PyResult<Bound<'_, PyAny>>| Ok(name?.extract::<String>().ok());
+    columns.try_iter()?.map(name).collect()
 }
 
 fn features(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Kind> {
@@ -286,6 +311,11 @@ impl Model {
     ) -> PyResult<T> {
         let (py, model, device) = (inputs.py(), Arc::clone(&self.model), device.to_owned());
         let inputs = inputs_of("X", inputs, None)?;
+        let columns = &model.result.columns;
+        if let Some(note) = inputs.in_order_of(columns).map_err(raise)?.1 {
+            let category = py.get_type::<PyUserWarning>();
+            PyErr::warn(py, &category, &CString::new(note)?, 2)?;
+        }
         left_alone(py, None, move |_| {
             let device = open_device(&device)?;
             work(&model, &device, &inputs).map_err(dissensus::Error::from)
@@ -310,7 +340,8 @@ impl Model {
     /// Parameters
     /// ----------
     /// X : array_like
-    ///     Features or images, as for :func:`dissensus.fit`.
+    ///     Features or images, as for :func:`dissensus.fit`. Columns of a data frame are matched by name with those
+    ///     that were trained on; another order is a warning, and missing or unknown ones an error.
     /// device : str
     ///     ``"cpu"``, ``"cuda"`` or ``"auto"``.
     #[pyo3(signature = (X, *, device="cpu"))]
@@ -429,9 +460,12 @@ impl Model {
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
-    ///     The file, which is replaced if it exists; its name should end in ``.safetensors``.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        detached(py, || self.model.write(&path))
+    ///     The file; its name should end in ``.safetensors``.
+    /// force : bool, default False
+    ///     Replace a file that exists.
+    #[pyo3(signature = (path, *, force=false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        detached(py, || self.model.write(&path, force))
     }
 
     /// Reads a model that :meth:`save` wrote. A damaged file is refused.

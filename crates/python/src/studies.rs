@@ -451,17 +451,26 @@ impl Study {
     /// store : str, os.PathLike or Store
     ///     The store of the runs.
     /// out : str or os.PathLike
-    ///     The folder to write.
+    ///     The folder to write. An earlier report of the study in it is replaced.
+    /// force : bool, default False
+    ///     Write into a folder that holds other files; those of the same names are replaced.
     ///
     /// Returns
     /// -------
     /// pathlib.Path
     ///     The page to open. What could not be made is a warning.
-    fn report(&self, py: Python<'_>, store: StorePath<'_>, out: PathBuf) -> PyResult<PathBuf> {
+    #[pyo3(signature = (store, out, *, force=false))]
+    fn report(
+        &self,
+        py: Python<'_>,
+        store: StorePath<'_>,
+        out: PathBuf,
+        force: bool,
+    ) -> PyResult<PathBuf> {
         let store = store.open(false)?;
         let show = shower(py, None)?;
         self.planned(py, Some(&show), &PlanOptions::default(), |plan, context| {
-            let written = report::write(plan, &store, &out)?;
+            let written = report::write(plan, &store, &out, force)?;
             for problem in &written.problems {
                 context.progress.report(Event::Warning(problem));
             }

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
 
-from dissensus import Model, Votes, fit
+from dissensus import Model, Store, Votes, fit
 
 ITEMS, WIDTH = 90, 6
 # The package as it was found here, for commands that run in another folder.
@@ -212,3 +213,50 @@ def test_an_interrupt_stops_training(data):
         fit(votes, X, **{**QUICK, "epochs": 1_000_000})
     assert time.monotonic() - started < 30
     assert fit(votes, X, **QUICK).best_epoch < 4
+
+
+def test_columns_of_a_data_frame_are_matched_by_name(data, tmp_path):
+    pd = pytest.importorskip("pandas")
+    votes, X = data
+    names = [f"x{at}" for at in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names)
+    said = []
+    quick = {**QUICK, "progress": lambda kind, task, *rest: said.append((kind, task))}
+    model = fit(votes, frame, **quick)
+    assert ("note", f"X: {len(names)} features: {', '.join(names)}") in said
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wanted = model.predict_proba(frame)
+    model.save(tmp_path / "model.safetensors")
+    for model in [model, Model.load(tmp_path / "model.safetensors")]:
+        with pytest.warns(UserWarning, match="matched by name"):
+            np.testing.assert_array_equal(model.predict_proba(frame[names[::-1]]), wanted)
+        with pytest.warns(UserWarning, match="no names of columns"):
+            np.testing.assert_array_equal(model.predict_proba(X), wanted)
+        with pytest.raises(ValueError, match="missing: x0; not among them: y"):
+            model.predict_proba(frame.rename(columns={"x0": "y"}))
+        with pytest.raises(ValueError, match="not among them: extra"):
+            model.predict_proba(frame.assign(extra=1.0))
+    # A model of arrays knows no names.
+    plain = fit(votes, X, **QUICK)
+    with pytest.warns(UserWarning, match="does not know the names"):
+        np.testing.assert_array_equal(plain.predict_proba(frame), wanted)
+    # The index of a data frame that was written and read again is no feature.
+    frame.to_csv(tmp_path / "x.csv")
+    with pytest.warns(UserWarning, match="it is no feature"):
+        again = fit(votes, pd.read_csv(tmp_path / "x.csv"), **QUICK)
+    assert again.predict_proba(frame).shape == wanted.shape
+
+
+def test_files_are_only_replaced_by_force_and_never_in_a_store(data, tmp_path):
+    votes, X = data
+    model = fit(votes, X, **QUICK)
+    path = tmp_path / "model.safetensors"
+    path.write_text("mine")
+    with pytest.raises(FileExistsError, match="force=True"):
+        model.save(path)
+    assert path.read_text() == "mine"
+    model.save(path, force=True)
+    Store(tmp_path / "store", create=True)
+    with pytest.raises(ValueError, match="never written into a store"):
+        model.save(tmp_path / "store" / "model.safetensors", force=True)

@@ -6,6 +6,8 @@ mod folder;
 #[cfg(feature = "cloud")]
 mod http;
 
+use dissensus_io::check_outside;
+
 use crate::RemoteError;
 use crate::url::Address;
 
@@ -46,6 +48,9 @@ pub(crate) trait Objects: Send + Sync {
 
 pub(crate) fn open(address: Address) -> Result<Box<dyn Objects>, RemoteError> {
     match address {
+        Address::Folder(path) if check_outside(&path).is_err() => {
+            Err(RemoteError::BadUrl { reason: "names a folder in a store" })
+        }
         Address::Folder(path) => Ok(Box::new(folder::Folder::new(path))),
         #[cfg(feature = "cloud")]
         Address::Bucket { scheme, bucket, prefix } => {

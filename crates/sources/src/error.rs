@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use dissensus_core::did_you_mean;
 use thiserror::Error;
 
 use crate::ENCODERS;
@@ -60,8 +61,9 @@ pub enum SourceError {
     NoInputs,
     /// No encoder has this name.
     #[error(
-        "there is no encoder {name:?}; expected {}, hf:OWNER/NAME, or the path of a folder (config.json, \
-         model.safetensors, tokenizer.json) or of an ONNX file",
+        "there is no encoder {name:?}{}; expected {}, hf:OWNER/NAME, or the path of a folder \
+         (config.json, model.safetensors, tokenizer.json) or of an ONNX file",
+        did_you_mean(.name, ENCODERS.iter().copied()),
         ENCODERS.join(", ")
     )]
     NoEncoder {

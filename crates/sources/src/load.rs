@@ -161,6 +161,9 @@ fn evaluated_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<T
 }
 
 fn report_notes(inputs: &Inputs, context: &LoadContext<'_>) {
+    if let Some(features) = inputs.describe_features() {
+        context.note(&format!("{}: {features}", inputs.name()));
+    }
     for note in inputs.notes() {
         context.note(&format!("{}: {note}", inputs.name()));
     }
@@ -171,15 +174,7 @@ fn report_joined(joined: &Joined, table: &VoteTable, context: &LoadContext<'_>) 
     if joined.matched == Matched::ByPosition {
         context.note("the inputs are matched with the votes by position, not by id");
     }
-    let missing = &joined.without_row;
-    if missing.count > 0 {
-        context.warn(&format!(
-            "{} of {} items with votes have no input ({}, …): they are left out",
-            missing.count,
-            table.len(),
-            missing.first.join(", ")
-        ));
-    }
+    joined.warnings(table.len(), "input").iter().for_each(|warning| context.warn(warning));
 }
 
 /// Inputs of a file, a folder, or a dataset of the catalogue.

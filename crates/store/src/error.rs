@@ -232,6 +232,9 @@ pub enum StoreError {
         /// What came.
         name: String,
     },
+    /// An output that may not be written.
+    #[error(transparent)]
+    Output(#[from] dissensus_io::FileError),
     /// A file that is not a pack, or not a whole one. Nothing was taken from it.
     #[error("{} is not a whole pack of a store: {reason}", .path.display())]
     Pack {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use dissensus_io::{Durability, Existing, Out, TEMPORARY, write_file};
+use dissensus_io::{Durability, Existing, FileError, Out, TEMPORARY, write_file, write_output};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -30,6 +30,12 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         fs::create_dir_all(folder).map_err(|error| StoreError::io("making", folder, error))?;
     }
     replace(path, Durability::Power, |out| out.write_all(bytes))
+}
+
+/// Writes a file that a user asked for; one that exists is only replaced by `force`.
+pub fn write_output_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), StoreError> {
+    let fail = |error| FileError::new(path, error).into();
+    write_output(path, Existing::replaced_if(force), |out| out.write_all(bytes).map_err(fail))
 }
 
 /// Makes sure that renames in a folder are on the disk.

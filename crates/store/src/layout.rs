@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dissensus_io::TEMPORARY;
+use dissensus_io::{STORE_MARKER, TEMPORARY};
 
 use crate::{RunId, StoreError, files};
 
@@ -70,7 +70,7 @@ const DEEPEST: usize = 3;
 
 /// Files and folders by their names below a folder.
 macro_rules! below {
-    ($folder:ident: $($(#[$doc:meta])* $name:ident = $file:literal),* $(,)?) => {$(
+    ($folder:ident: $($(#[$doc:meta])* $name:ident = $file:expr),* $(,)?) => {$(
         $(#[$doc])*
         pub(crate) fn $name(&self) -> PathBuf {
             self.$folder.join($file)
@@ -91,7 +91,7 @@ impl StoreLayout {
 
     below! {
         root:
-        marker = "store.json",
+        marker = STORE_MARKER,
         /// Held for the moment in which runs are made and removed.
         lock = "lock",
         runs = "runs",
@@ -113,7 +113,7 @@ impl StoreLayout {
 
     /// Whether an entry of the root may stand there in a store that is just being made.
     pub(crate) fn is_ours(name: &str) -> bool {
-        matches!(name, "store.json" | "lock" | "runs" | "studies") || name.starts_with(TEMPORARY)
+        matches!(name, STORE_MARKER | "lock" | "runs" | "studies") || name.starts_with(TEMPORARY)
     }
 }
 

@@ -73,7 +73,7 @@ pub use checkpoint::{Checkpoint, read_tensor_bytes, tensor_bytes};
 pub use dissensus_io::Durability;
 pub use dissensus_predictions::Logits;
 pub use error::{Remedy, StoreError};
-pub use files::replace_file;
+pub use files::{replace_file, write_output_file};
 pub use item::{Item, Items};
 pub use layout::{FORMAT, Which};
 pub use older::has_read_older;

@@ -14,13 +14,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use dissensus_io::{Existing, check_output, write_output};
 use serde::{Deserialize, Serialize};
 use tar::{EntryType, Header};
 
 use crate::layout::{CLUSTER, RunLayout, run_of_artifact};
 use crate::older::BOUND;
 use crate::study::list;
-use crate::{Durability, FORMAT, RunId, RunInfo, State, Store, StoreError, files};
+use crate::{FORMAT, RunId, RunInfo, State, Store, StoreError, files};
 
 pub use merge::{StudyMerge, Unpacked};
 pub(crate) use unpack::open;
@@ -37,6 +38,9 @@ const LEVEL: i32 = 6;
 pub struct PackOptions {
     /// The weights of every run's selected epoch, too. They are most of a store.
     pub best_weights: bool,
+    /// Whether any file is replaced. One that exists is otherwise only replaced if it is a pack of which
+    /// nothing is lost.
+    pub force: bool,
 }
 
 /// What went into a pack.
@@ -75,8 +79,10 @@ pub(crate) struct FileEntry {
     sha256: String,
 }
 
-/// Puts a store into one file, which appears whole or not at all; one that is there is replaced.
+/// Puts a store into one file, which appears whole or not at all. A pack that is there is replaced by one that
+/// has all of its files, and anything else only by [`PackOptions::force`].
 pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, StoreError> {
+    check_output(out, Existing::Replace)?;
     let mut packed = Packed::default();
     let mut sources: Vec<Source> = Vec::new();
     let listing = store.runs()?;
@@ -111,11 +117,11 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
     let manifest = Manifest::of(store, &packed.runs, &mut sources)?;
     packed.files = manifest.files.len();
     packed.bytes = manifest.files.iter().map(|file| file.bytes).sum();
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder {
-        fs::create_dir_all(folder).map_err(|error| StoreError::io("making", folder, error))?;
-    }
-    files::replace(out, Durability::Power, |out| write(out, &manifest, &sources))?;
+    let has = |name: &String| manifest.files.iter().any(|file| file.path == *name);
+    let has_all = || unpack::names(out).is_some_and(|names| names.iter().all(has));
+    let existing = Existing::replaced_if(options.force || (out.exists() && has_all()));
+    let fail = |error| StoreError::io("packing", out, error);
+    write_output(out, existing, |out| write(out, &manifest, &sources).map_err(fail))?;
     Ok(packed)
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use dissensus_io::remove_orphans;
+use dissensus_io::{check_outside, remove_orphans};
 
 use crate::error::CAPITALS;
 use crate::layout::{REMOVED, RunLayout, StoreLayout, run_of_artifact};
@@ -82,6 +82,7 @@ impl Store {
             store.sweep()?;
             return Ok(store);
         }
+        check_outside(&layout.root)?;
         fs::create_dir_all(&layout.root)
             .map_err(|error| StoreError::io("making the store", &layout.root, error))?;
         // Another process may be making the same store.

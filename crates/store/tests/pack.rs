@@ -170,7 +170,7 @@ fn best_weights_come_along_where_they_are_asked_for() {
     let (from, to) = (Place::new(), Place::new());
     from.finish(1, 0.5);
     let file = from.folder.path().join("with.tar.zst");
-    pack(&from.store, &file, PackOptions { best_weights: true }).unwrap();
+    pack(&from.store, &file, PackOptions { best_weights: true, ..PackOptions::default() }).unwrap();
     unpack(&file, to.store.path()).unwrap();
     let there = to.store.run(&id(1)).unwrap();
     assert_eq!(there.weights(Which::Best).unwrap().unwrap(), weights(0.5));

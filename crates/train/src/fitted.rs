@@ -11,7 +11,7 @@ use dissensus_core::Ids;
 use dissensus_engine::network::Shape;
 use dissensus_engine::{Device, Network, Optimizer, Precision, Runner, Settings, State, Weights};
 use dissensus_inputs::Inputs;
-use dissensus_store::{Logits, StoreError, read_tensor_bytes, replace_file, tensor_bytes};
+use dissensus_store::{Logits, StoreError, read_tensor_bytes, tensor_bytes, write_output_file};
 use serde::{Deserialize, Serialize};
 
 use crate::task::{describe_shape, engine_dataset};
@@ -69,9 +69,9 @@ impl FittedModel {
         Ok((width, runner.features(&rows)?))
     }
 
-    /// Writes the model into one file, which is replaced if it exists.
-    pub fn write(&self, path: &Path) -> Result<(), TrainError> {
-        Ok(replace_file(path, &self.to_bytes()?)?)
+    /// Writes the model into one file; one that exists is only replaced by `force`.
+    pub fn write(&self, path: &Path, force: bool) -> Result<(), TrainError> {
+        Ok(write_output_file(path, &self.to_bytes()?, force)?)
     }
 
     /// Reads a model that [`FittedModel::write`] wrote. A damaged file is refused.
@@ -149,7 +149,8 @@ pub(crate) fn runner_on(
     device: &dyn Device,
     inputs: &Inputs,
 ) -> Result<(Box<dyn Runner>, Vec<u32>), TrainError> {
-    let dataset = engine_dataset(inputs, result.normalization.as_ref());
+    let (inputs, _) = inputs.in_order_of(&result.columns)?;
+    let dataset = engine_dataset(&inputs, result.normalization.as_ref());
     let expected = input_shape(result).unwrap_or(network.input());
     if dataset.shape() != expected {
         let (found, expected) = (describe_shape(dataset.shape()), describe_shape(expected));
@@ -204,7 +205,8 @@ mod tests {
 
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.safetensors");
-        model.write(&path).unwrap();
+        model.write(&path, false).unwrap();
+        assert!(model.write(&path, false).is_err());
         let back = FittedModel::read(&path).unwrap();
         assert_eq!(back.predict(&Cpu, &inputs).unwrap(), wanted);
         assert_eq!((&back.spec, &back.result), (&model.spec, &model.result));

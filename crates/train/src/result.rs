@@ -82,6 +82,9 @@ pub struct RunResult {
     pub input: Vec<usize>,
     /// How images are normalized; `None` for feature vectors.
     pub normalization: Option<Normalization>,
+    /// The names of the features; empty where the inputs had no named columns, and in older results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
     /// All metrics by part, in the order of the split; the last part is the one that is reported.
     #[serde(with = "crate::pairs")]
     pub parts: Vec<(String, PartResult)>,

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use dissensus_core::{Ballots, Counts, Keep, VoteTable};
+use dissensus_core::{Ballots, Counts, Keep, VoteTable, folded};
 use serde::Serialize;
 
 use crate::collector::{Finding, Note, Severity};
@@ -157,10 +157,12 @@ const DOUBTS: &[Check] = &[
     misspelt_classes,
     unused_classes,
     one_class_annotators,
+    anonymous_votes,
 ];
 
 /// What only the linter says.
-const NOTES: &[Check] = &[shares_only, rounded_shares, single_votes, ties, unanimous];
+const NOTES: &[Check] =
+    &[lookalike_items, shares_only, rounded_shares, single_votes, ties, unanimous];
 
 fn empty(view: &View<'_>) -> Option<Finding> {
     let message = "there are no votes in it";
@@ -209,6 +211,39 @@ fn ties(view: &View<'_>) -> Option<Finding> {
         most > 0.0 && counts.amounts(item).filter(|(_, a)| *a == most).count() > 1
     })?;
     Some(finding.remedy("whatever needs one label for it names its rule for ties"))
+}
+
+/// Votes of nobody, among votes of people.
+fn anonymous_votes(view: &View<'_>) -> Option<Finding> {
+    let Ballots::Votes(votes) = view.table.ballots() else { return None };
+    if view.table.annotators().is_empty() {
+        return None;
+    }
+    let anonymous = |item| votes.of(item).filter(|vote| vote.annotator.is_none());
+    let mut found =
+        (0..view.table.len()).flat_map(|item| anonymous(item).map(move |vote| (item, vote.row)));
+    let (item, row) = found.next()?;
+    let message = "a vote without an annotator, in a file that names annotators";
+    let finding = Finding::new(Severity::Warning, "vote-without-annotator", message);
+    let finding = finding.times(1 + found.count() as u64);
+    let remedy = "fill in who voted: what compares annotators leaves these votes out";
+    Some(finding.at(Some(view.table.items().name(item)), row).remedy(remedy))
+}
+
+/// Items that are one item to a reader.
+fn lookalike_items(view: &View<'_>) -> Option<Finding> {
+    let (mut seen, mut count, mut first) = (HashMap::new(), 0, None);
+    for id in view.table.items().iter() {
+        if let Some(other) = seen.insert(folded(id), id) {
+            count += 1;
+            first.get_or_insert((other, id));
+        }
+    }
+    let (other, id) = first?;
+    let message =
+        format!("items differ only in case, spaces or Unicode form (first: {other:?} and {id:?})");
+    let finding = Finding::new(Severity::Warning, "lookalike-items", message).times(count);
+    Some(finding.at(Some(id), None).remedy("write one item in one way: its votes are divided"))
 }
 
 fn duplicates(view: &View<'_>) -> Option<Finding> {
@@ -634,6 +669,19 @@ mod tests {
         let repeated: String = (0..1200).map(|i| format!("a,w{},{}\n", i % 3, i % 2)).collect();
         let repeated = format!("doc,annotator,label\nb,w1,0\n{repeated}");
         assert_eq!(errors(&repeated, &said("doc", "label")), ["duplicate-vote"]);
+    }
+
+    #[test]
+    fn votes_of_nobody_and_items_written_in_two_ways_are_found() {
+        let count = |text: &str, code: &str| {
+            let found = codes(text, &ReadOptions::default());
+            found.iter().find(|(found, ..)| found == code).map_or(0, |(_, count, _)| *count)
+        };
+        let text = "item,annotator,label\nItem 1,w,x\nitem1,w,y\nb,,x\nb,v,y\nb,,y\n";
+        assert_eq!(count(text, "vote-without-annotator"), 2);
+        assert_eq!(count(text, "lookalike-items"), 1);
+        let text = "item,label\na,x\na,y\nb,x\nb,y\n";
+        assert_eq!(count(text, "vote-without-annotator") + count(text, "lookalike-items"), 0);
     }
 
     #[test]

@@ -127,6 +127,21 @@ pub(crate) fn read_source(
     mut source: Source,
     options: &ReadOptions,
 ) -> Result<VoteFile, ReadError> {
+    let roles = [
+        ("item", &options.item),
+        ("annotator", &options.annotator),
+        ("label", &options.label),
+        ("weight", &options.weight),
+        ("count", &options.count),
+    ];
+    for (at, (second, name)) in roles.iter().enumerate() {
+        let Some(name) = name else { continue };
+        if let Some((first, _)) = roles[..at].iter().find(|(_, other)| other.as_ref() == Some(name))
+        {
+            let name = name.clone();
+            return Err(ReadError::new(&file, Problem::TwoRoles { name, first, second }));
+        }
+    }
     let forced_format =
         match &options.format {
             Some(name) => Some(formats::by_name(name).ok_or_else(|| {
@@ -285,6 +300,15 @@ fn note_spellings(collector: &mut Collector<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_column_has_one_role() {
+        let name = || Some("score".to_owned());
+        let options = ReadOptions { item: name(), label: name(), ..ReadOptions::default() };
+        let error = read_bytes("x", "id,score\na,1\nb,2\n".into(), &options).err().unwrap();
+        let wanted = "the column \"score\" cannot be both the item and the label";
+        assert!(error.to_string().ends_with(wanted), "{error}");
+    }
 
     #[test]
     fn an_array_of_rows_is_a_table() {

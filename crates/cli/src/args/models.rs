@@ -91,6 +91,6 @@ pub(crate) fn ask<T, E: From<ExamineError>>(
     name: &str,
     question: impl FnOnce(&Observer<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    interrupt::listen("\nstopping (Ctrl-C again: at once)\n");
+    let _held = interrupt::hold("\nstopping (Ctrl-C again: at once)\n");
     question(&Observer::new(&Terminal::named(name), interrupt::cancel().clone()))
 }

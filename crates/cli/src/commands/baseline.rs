@@ -43,12 +43,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Some(baseline) = Baseline::by_name(&args.name) else {
         anyhow::bail!("there is no baseline {:?}", args.name);
     };
+    dissensus::files::check_free(args.out.as_deref(), args.force)?;
     let table = args.reading.read(&args.votes, Keep::Counts)?.table;
     let csv = dissensus::baseline_csv(baseline, &table, args.seed)?;
     match &args.out {
         None => ui::data(csv.as_bytes())?,
         Some(path) => {
-            dissensus::files::write_text(path, args.force, &csv)?;
+            dissensus::files::write_bytes(path, args.force, csv.as_bytes())?;
             ui::wrote(path, baseline.about);
         }
     }

@@ -98,6 +98,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     let study = dissensus::demo::study(blends, args.epochs, args.seeds)?;
+    let out = report::folder(&args.store, None);
+    dissensus::report::check_folder(&out, &study.name, args.force)?;
     let plan = dissensus::demo::plan(&study, blends)?;
     let bars = Bars::new(false);
     let execution = Execution { device: "cpu".to_owned(), ..Execution::default() };
@@ -110,8 +112,10 @@ fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         dissensus::demo::VOTES,
         args.seeds
     ));
-    interrupt::listen_while_training();
-    let ended = study::train(&plan, &context)?;
+    let held = interrupt::hold_training();
+    let ended = study::train(&plan, &context);
+    drop(held);
+    let ended = ended?;
     if ended.iter().any(|run| run.outcome.result().is_none()) {
         ui::err("\nnot all runs are done; the same command continues them\n");
         return Ok(ExitCode::from(130));
@@ -121,8 +125,7 @@ fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     ui::out(&format!("\n{} (selected epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     print(&[summary.table()], Form::Terminal)?;
     ui::out(&format!("\n{}\n", dissensus::demo::sentences(&plan.book(store)?)?))?;
-    let out = report::beside(&args.store, "-report");
-    let report = dissensus::report::write(&plan, store, &out)?;
+    let report = dissensus::report::write(&plan, store, &out, args.force)?;
     ui::err(&report::words(&report, &out));
     let (page, store) = (report.page.display(), args.store.display());
     ui::out(&format!(

@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// The file to write: vectors with their ids, as .npz
     #[arg(long, value_name = "FILE.npz", required_unless_present = "list")]
     out: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    force: bool,
     /// How the vectors u and v of two texts become one: u, v, |u − v|, u·v; u, v; or as one text
     #[arg(long, value_name = "HOW", default_value = "combined", value_parser = pair)]
     pair: Pair,
@@ -85,6 +88,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (Some(votes), Some(out)) = (&args.votes, &args.out) else {
         anyhow::bail!("give a dataset or a file, and --out");
     };
+    dissensus::files::check_free(Some(out), args.force)?;
     let encoder = match (&args.endpoint, &args.encoder) {
         (Some(url), _) => endpoint(args, url)?,
         (None, Some(name)) => open_encoder(name, &context())?,
@@ -97,9 +101,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         anyhow::bail!("an encoder gave no vectors");
     };
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    dissensus::inputs::write_features(&mut bytes, &ids, features.width(), features.values())?;
-    dissensus::files::replace(out, bytes.get_ref())?;
+    dissensus::files::write(out, args.force, |file| {
+        dissensus::inputs::write_features(file, &ids, features.width(), features.values())
+    })?;
     let (count, width) = (text::thousands(vectors.len()), features.width());
     let next = format!("dissensus study new VOTES --inputs {}", out.display());
     ui::err(&format!("{count} vectors of {width} numbers; next: {next}\n"));

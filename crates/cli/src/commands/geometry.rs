@@ -49,6 +49,9 @@ pub(crate) struct Args {
     /// Write the density of eigenvalues, by stochastic Lanczos quadrature, as CSV
     #[arg(long, value_name = "FILE.csv")]
     density: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    force: bool,
     /// Also correlate the variance of the last layer's gradient under label sampling with entropy
     #[arg(long)]
     variance: bool,
@@ -90,6 +93,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    dissensus::files::check_free(args.density.as_deref(), args.force)?;
     let mut opened = args.models.open_in(&args.runs, GPU_PRECISION)?;
     let (mut labels, mut found, mut variances) = (Vec::new(), Vec::new(), Vec::new());
     let mut cost = Cost::default();
@@ -119,7 +123,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     if let Some(path) = &args.density {
-        dissensus::files::replace(path, dissensus::densities_csv(&found).as_bytes())?;
+        let densities = dissensus::densities_csv(&found);
+        dissensus::files::write_bytes(path, args.force, densities.as_bytes())?;
         ui::wrote(path, "");
     }
     let Some(form) = args.form.table() else {

@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// Write the scores of all inputs as CSV
     #[arg(long, value_name = "FILE.csv")]
     raw: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
@@ -70,6 +73,7 @@ Examples:
   dissensus ood 0f3a --out holiday-photos --scores energy,knn --raw scores.csv";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    dissensus::files::check_free(args.raw.as_deref(), args.force)?;
     let mut opened = args.models.open(&[&args.run])?;
     let mut outside: Vec<Outside> = Vec::new();
     for path in &args.out {
@@ -96,7 +100,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (mut models, device) = (std::mem::take(&mut opened.models), opened.device());
     let mut found = ask("", |observer| ood(&mut models[0], &outside, device, &settings, observer))?;
     if let Some(path) = &args.raw {
-        dissensus::files::replace(path, dissensus::ood_scores_csv(&found).as_bytes())?;
+        let scores = dissensus::ood_scores_csv(&found);
+        dissensus::files::write_bytes(path, args.force, scores.as_bytes())?;
         ui::wrote(path, "");
         found.scores.clear();
     }

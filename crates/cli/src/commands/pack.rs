@@ -21,6 +21,9 @@ pub(crate) struct Args {
     /// Include the weights of every run's selected epoch
     #[arg(long)]
     weights: bool,
+    /// Replace an existing file, even one that is no earlier pack of the same runs
+    #[arg(long)]
+    force: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -28,7 +31,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.store, ".pack"));
     // The folder is synced, too, so it must have a name: that of a bare file name has none.
     let file = std::path::absolute(&out)?;
-    let packed = pack(&store, &file, PackOptions { best_weights: args.weights })?;
+    let packed =
+        pack(&store, &file, PackOptions { best_weights: args.weights, force: args.force })?;
     let size = std::fs::metadata(&out).map_or(0, |about| about.len());
     ui::err(&format!(
         "{} and {}, {} in {}, as {}\n",

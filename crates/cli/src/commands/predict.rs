@@ -112,6 +112,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let found =
         ask("", |observer| predict_stored(&info, inputs, device.device(), &options, observer))?;
+    found.note.iter().for_each(|note| ui::note(note));
     if !found.named {
         ui::err("the inputs have no ids: rows are numbered 0, 1, … by position\n");
     }

@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// The folder to write [default: STORE-report]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write into a folder that holds other files than a report of the study; files of the same names are replaced
+    #[arg(long)]
+    force: bool,
     /// Open the page in a browser
     #[arg(long)]
     open: bool,
@@ -44,12 +47,14 @@ less than the study asks for.";
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::open(&args.store)?;
     let study = study::stored(&store, args.study.as_deref())?;
+    let out = report::folder(&args.store, args.out.as_deref());
+    dissensus::report::check_folder(&out, &study.name, args.force)?;
     let plan = study::plan(&study, &PlanOptions::default(), &context()).map_err(|error| {
         let load = matches!(error, Error::Study(StudyError::Load { .. }));
         let why = "a report needs the study's data, where its file names them from this folder";
         if load { anyhow::Error::from(error).context(why) } else { error.into() }
     })?;
-    let written = report::write_and_say(&plan, &store, args.out.as_deref())?;
+    let written = report::write_and_say(&plan, &store, args.out.as_deref(), args.force)?;
     if args.open {
         report::open(&written.page)?;
     }

@@ -5,13 +5,15 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use dissensus::engine::Optimizer;
-use dissensus::store::{RunId, Store, Which};
+use dissensus::store::{RunId, RunInfo, Store, Which};
 use dissensus::studies::{RunOrigin, RunSummary, SummaryColumn, summarize_runs};
+use dissensus::train::spec::DataSource;
 use dissensus::train::{
     EndedJob, Recipe, RunJob, RunPlan, Spec, Task, check_loss, describe_shape, state_name, template,
 };
 use dissensus::{Context, Location, load_task};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::{ExecutionArgs, FormArgs, context};
 use crate::interrupt;
@@ -43,7 +45,8 @@ pub(crate) struct Args {
     store: Option<PathBuf>,
     #[command(flatten)]
     on: ExecutionArgs,
-    /// Only list the runs and their states
+    /// Only list the runs and their states. Data are read, but large generated data are not made: runs that
+    /// are not in the store then have no id yet
     #[arg(long)]
     dry_run: bool,
     /// Metrics of the table, separated by commas; `all` means every one
@@ -82,8 +85,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::out(template())?;
         return Ok(ExitCode::SUCCESS);
     };
-    // From the start: data may take long to read.
-    interrupt::listen_while_training();
     let chosen = dissensus::metrics(&args.metrics)?;
     let name = path.display().to_string();
     let text = match name.as_str() {
@@ -92,7 +93,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let mut spec = Spec::parse(&text, &name, &args.sets)?;
     let folder = args.store.clone().unwrap_or_else(|| spec.run.store.clone());
-    let task = load_task(&spec.data, &context())?;
+    let mut data = spec.data.clone();
+    let generated = data.source == DataSource::Dataset(BLENDS.to_owned());
+    let wanted = data.items.filter(|items| args.dry_run && generated && *items > MOST_GENERATED);
+    if wanted.is_some() {
+        // A few generated items are like all of them.
+        data.items = Some(FEW_GENERATED);
+    }
+    let task = load_task(&data, &context())?;
     let recipes = spec.resolve(&task);
     let plans = spec.runs();
     // What does not fit the data fits no run.
@@ -100,14 +108,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     spec.model.network(task.shape(), task.table().classes().len())?;
     check_loss(spec.training.loss, task.table().classes())?;
     if args.dry_run {
-        return dry_run(args, &folder, &task, &spec, &recipes);
+        return dry_run(args, &folder, (&task, wanted), &spec, &recipes);
     }
     let matters = |recipe: &&Recipe| recipe.key == "training.augment" && task.may_be_augmented();
     recipes.iter().filter(matters).for_each(|recipe| ui::note(&recipe.to_string()));
     let bars = Bars::new(true);
     let execution = args.on.over(spec.run.execution.clone());
     let context = bars.context(Context::create(&Location::folder(&folder)?, execution)?);
-    let ended = context.train(&RunJob::all(&task, &plans))?;
+    let held = interrupt::hold_training();
+    let ended = context.train(&RunJob::all(&task, &plans));
+    drop(held);
+    let ended = ended?;
     let (which, epoch) = if args.last { (Which::Last, "Last") } else { (Which::Best, "Selected") };
     let columns = chosen.into_iter().map(|metric| SummaryColumn::metric(metric, which));
     let summary = summarize_runs(&ended, &columns.collect::<Vec<_>>(), which);
@@ -131,6 +142,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(closing(&ended, &folder))
 }
 
+/// The dataset that is generated.
+const BLENDS: &str = "blends";
+/// The most items that a dry run generates, for the ids of runs; and how many where there would be more.
+const MOST_GENERATED: u64 = 5000;
+const FEW_GENERATED: u64 = 100;
+
 /// What would be trained, and how.
 #[derive(Serialize)]
 struct Planned<'a> {
@@ -144,7 +161,8 @@ struct Planned<'a> {
 
 #[derive(Serialize)]
 struct PlannedRun {
-    id: String,
+    /// `None` where the data were not made, and the store has no run of these settings.
+    id: Option<String>,
     label: String,
     state: String,
 }
@@ -152,18 +170,32 @@ struct PlannedRun {
 fn dry_run(
     args: &Args,
     folder: &Path,
-    task: &Task,
+    (task, wanted): (&Task, Option<u64>),
     spec: &Spec,
     recipes: &[Recipe],
 ) -> anyhow::Result<ExitCode> {
     let store = Store::open(folder).ok();
+    // Data that were not made have no digest: the newest run of these settings is the one.
+    let like = |planned: &Value, run: &RunInfo| {
+        let data = |run: &Value| (run["data"]["name"].clone(), run["data"]["items"].as_u64());
+        run.spec["run"] == planned["run"] && data(&run.spec) == (data(planned).0, wanted)
+    };
+    let all = match (&store, wanted) {
+        (Some(store), Some(_)) => store.runs()?.runs,
+        _ => Vec::new(),
+    };
     let run = |plan: RunPlan| {
-        let id = RunId::of(&plan.with_data(task.identity().clone()).to_value());
-        let known = store.as_ref().and_then(|store| store.run(&id).ok());
+        let planned = plan.with_data(task.identity().clone()).to_value();
+        let id = wanted.is_none().then(|| RunId::of(&planned));
+        let known = match &id {
+            Some(id) => store.as_ref().and_then(|store| store.run(id).ok()),
+            None => all.iter().rev().find(|run| like(&planned, run)).cloned(),
+        };
+        let id = id.or_else(|| known.as_ref().map(|run| run.id.clone()));
         let state = known.map_or("to train".to_owned(), |run| {
             format!("{}, epoch {}", state_name(&run.status.state), run.status.epoch)
         });
-        PlannedRun { id: id.to_string(), label: plan.label(), state }
+        PlannedRun { id: id.map(|id| id.to_string()), label: plan.label(), state }
     };
     let runs: Vec<PlannedRun> = spec.runs().into_iter().map(run).collect();
     if args.form.table().is_none() {
@@ -183,7 +215,7 @@ fn dry_run(
          model     {}\n\
          training  {} epochs in batches of {}; {optimizer}, learning rate {}; augment = {augment}\n",
         task.identity().name,
-        task.table().len(),
+        wanted.map_or(task.table().len(), |items| items as usize),
         spec.model,
         training.epochs,
         training.batch_size,
@@ -194,6 +226,7 @@ fn dry_run(
     }
     recipes.iter().for_each(|recipe| ui::err(&format!("  {recipe}\n")));
     for PlannedRun { id, label, state } in runs {
+        let id = id.unwrap_or_else(|| format!("{:16}", "–"));
         ui::out(&format!("{id}  {label}  {}\n", paint::dim(&state)))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -48,6 +48,11 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
             .or_else(|| {
                 of.hint(|error: &FileError| match error {
                     FileError::Exists { .. } => Some("--force replaces it".to_owned()),
+                    FileError::Occupied { .. } => Some(
+                        "name a new folder, or write there by --force, which replaces files of the \
+                         same names"
+                            .to_owned(),
+                    ),
                     _ => None,
                 })
             })

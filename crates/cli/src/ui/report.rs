@@ -61,14 +61,20 @@ pub(crate) fn beside(store: &Path, ending: &str) -> PathBuf {
     place.with_file_name(name + ending)
 }
 
+/// The folder of a report: this one, or the one beside the store.
+pub(crate) fn folder(store: &Path, out: Option<&Path>) -> PathBuf {
+    out.map_or_else(|| beside(store, "-report"), Path::to_owned)
+}
+
 /// Writes a report into this folder or one beside the store, and prints what was written.
 pub(crate) fn write_and_say(
     plan: &Plan<'_>,
     store: &Store,
     out: Option<&Path>,
+    force: bool,
 ) -> anyhow::Result<report::WrittenReport> {
-    let out = out.map_or_else(|| beside(store.path(), "-report"), Path::to_owned);
-    let written = report::write(plan, store, &out)?;
+    let out = folder(store.path(), out);
+    let written = report::write(plan, store, &out, force)?;
     err(&words(&written, &out));
     super::out(&format!("{}\n", written.page.display()))?;
     Ok(written)

@@ -6,7 +6,7 @@
 use dissensus_remote::is_remote_url;
 use serde_json::{Map, Value, json};
 
-use super::{ClusterError, ClusterJob, Script, rounds, run_words, study_words};
+use super::{ClusterError, ClusterJob, Script, rounds, run_words, study_words, yaml};
 
 pub(super) const NEXT: &str =
     "save it as study.yaml; its first lines are the commands that apply it, one after the other";
@@ -72,10 +72,7 @@ pub(super) fn scripts(job: &ClusterJob<'_>) -> Result<Vec<Script>, ClusterError>
          # missing, if anything is.\n",
         job.study.name
     );
-    for one in &all {
-        text += "---\n";
-        yaml(one, 0, &mut text);
-    }
+    text += &yaml::documents(&all);
     Ok(vec![Script { name: "study.yaml", text }])
 }
 
@@ -124,75 +121,9 @@ fn label(study: &str) -> String {
     format!("dissensus-{}", name.trim_matches('-'))
 }
 
-/// A value as YAML. Texts are quoted as in JSON, which YAML reads, or stand in blocks where they have lines.
-fn yaml(value: &Value, depth: usize, out: &mut String) {
-    let indent = "  ".repeat(depth);
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                out.push_str(&format!("{indent}{key}:"));
-                field(value, depth, out);
-            }
-        }
-        Value::Array(values) => {
-            for value in values {
-                out.push_str(&format!("{indent}-"));
-                match value {
-                    Value::Object(_) => {
-                        let mut inner = String::new();
-                        yaml(value, depth + 1, &mut inner);
-                        out.push_str(&format!(" {}", inner.trim_start()));
-                    }
-                    value => field(value, depth, out),
-                }
-            }
-        }
-        value => out.push_str(&format!("{indent}{value}\n")),
-    }
-}
-
-/// What follows a key or a dash.
-fn field(value: &Value, depth: usize, out: &mut String) {
-    match value {
-        Value::Object(_) => {
-            out.push('\n');
-            yaml(value, depth + 1, out);
-        }
-        Value::Array(_) => {
-            out.push('\n');
-            yaml(value, depth, out);
-        }
-        Value::String(text) if text.contains('\n') && !text.starts_with([' ', '\n']) => {
-            let indent = "  ".repeat(depth + 1);
-            out.push_str(" |\n");
-            for line in text.trim_end().lines() {
-                match line.is_empty() {
-                    true => out.push('\n'),
-                    false => out.push_str(&format!("{indent}{line}\n")),
-                }
-            }
-        }
-        value => out.push_str(&format!(" {value}\n")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_are_written_as_yaml() {
-        let mut text = String::new();
-        let value = json!({
-            "command": ["sh", "-c", "a\nb \"c\"\n", "x: y"],
-            "env": [{ "name": "A", "value": "1" }],
-            "limits": { "gpu": 1 },
-        });
-        yaml(&value, 0, &mut text);
-        let expected = "command:\n- \"sh\"\n- \"-c\"\n- |\n  a\n  b \"c\"\n- \"x: y\"\n\
-                        env:\n- name: \"A\"\n  value: \"1\"\nlimits:\n  gpu: 1\n";
-        assert_eq!(text, expected);
-    }
 
     #[test]
     fn names_are_those_of_kubernetes() {

@@ -17,7 +17,7 @@ use dissensus_studies::Plan;
 
 use super::{
     ClusterError, ClusterJob, ClusterStatus, FORMAT, Script, ShardStatus, Submission, TaskState,
-    command, files, one_line, rounds, run_words, study_words,
+    files, one_line, rounds, run_words, shell::command, study_words,
 };
 use crate::Error;
 
@@ -58,10 +58,12 @@ fn directives(job: &ClusterJob<'_>, log: &str, own: &[String]) -> Result<String,
     Ok(lines.iter().map(|line| format!("#SBATCH {}\n", directive(line))).collect())
 }
 
-/// A directive whose value has spaces is quoted.
+/// A directive whose value has a character that Slurm cuts or reads otherwise is quoted.
 fn directive(line: &str) -> String {
     match line.split_once('=') {
-        Some((option, value)) if value.contains([' ', '\t']) => format!("{option}=\"{value}\""),
+        Some((option, value)) if value.contains([' ', '\t', '#', '"', '\'', '\\']) => {
+            format!("{option}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+        }
         _ => line.to_owned(),
     }
 }

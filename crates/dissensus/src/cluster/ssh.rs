@@ -3,9 +3,8 @@
 //! All machines see the store under the same path, as on a shared file system, and have the program, the
 //! study and its data.
 
-use super::{
-    ClusterError, ClusterJob, Script, command, one_line, rounds, run_words, strs, study_words, word,
-};
+use super::shell::{command, word};
+use super::{ClusterError, ClusterJob, Script, rounds, run_words, strs, study_words};
 
 pub(super) const NEXT: &str = "save it as shards.sh and run it: bash shards.sh";
 
@@ -13,7 +12,13 @@ pub(super) fn scripts(job: &ClusterJob<'_>) -> Result<Vec<Script>, ClusterError>
     if job.hosts.is_empty() {
         return Err(ClusterError::Needs { system: "ssh", what: "the names of machines" });
     }
-    one_line(strs(&job.hosts))?;
+    let odd = |host: &&String| {
+        let plain = |c: char| !c.is_whitespace() && !c.is_control();
+        host.is_empty() || host.starts_with('-') || !host.chars().all(plain)
+    };
+    if let Some(host) = job.hosts.iter().find(odd) {
+        return Err(ClusterError::Host { host: host.clone() });
+    }
     let named: Vec<&str> = strs(&job.named).collect();
     let directory = job.directory.display().to_string();
     let text = format!(

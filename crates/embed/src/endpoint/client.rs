@@ -118,7 +118,7 @@ impl Endpoint {
             }
             fault.what
         })?;
-        match answer::read(&bytes, texts, self.width.get().copied()) {
+        match answer::read(&bytes, &self.settings.model, texts, self.width.get().copied()) {
             Ok(vectors) => {
                 if let Some(tokens) = vectors.tokens {
                     self.ledger.settle(most, tokens);

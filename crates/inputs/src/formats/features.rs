@@ -184,7 +184,13 @@ fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs
     let ids = check_ids(file, ids.iter().map(String::as_str), |at| format!("row {}", rows[at]))?;
     let ids = id.is_some().then_some(ids);
     let kind = Kind::Features(Features::new(file, width, values)?);
-    Ok(Inputs::new(file, ids, kind)?.noting(notes))
+    let inputs = Inputs::new(file, ids, kind)?.noting(notes);
+    match wanted {
+        Where::List(_) => Ok(inputs),
+        Where::Columns(places) => {
+            inputs.with_columns(places.iter().map(|&place| names[place].clone()).collect())
+        }
+    }
 }
 
 /// One row, and how it is named in messages.

@@ -4,7 +4,7 @@
 //! decoded. Files are then decoded in parallel, a block at a time, and put in order: memory grows
 //! with what was really decoded, not with what headers say. If one image is RGB, all become RGB.
 //!
-//! Pixels are taken as they are stored: no colour profile and no rotation mark is applied. What
+//! Images are turned as their EXIF data say. Colour profiles are not applied, and not even unpacked. What
 //! 8-bit grey or RGB cannot hold (more bits, transparency) is an error, not a guess; an alpha
 //! channel that is opaque everywhere says nothing and is dropped.
 
@@ -13,9 +13,11 @@ use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use image::imageops::FilterType;
+use image::metadata::Orientation;
 use image::{ColorType, DynamicImage, ImageDecoder, ImageReader, Limits};
 use rayon::prelude::*;
 
+use super::png_chunks;
 use crate::error::InputError;
 use crate::images::Images;
 use crate::inputs::{Inputs, Kind, check_ids};
@@ -50,6 +52,7 @@ pub(super) fn stem(name: &str) -> &str {
 struct Head {
     size: (usize, usize),
     grey: bool,
+    turned: bool,
 }
 
 /// Reads all files into images of one size.
@@ -84,6 +87,10 @@ pub(super) fn read_all(
             notes.push(format!("{count} images brought to {height} × {width} (bilinear)"));
         }
         (None, _) => {}
+    }
+    let turned = heads.iter().filter(|head| head.turned).count();
+    if turned > 0 {
+        notes.push(format!("{turned} images turned as their EXIF data say"));
     }
     let grey = heads.iter().filter(|head| head.grey).count();
     let channels = if grey == heads.len() { 1 } else { 3 };
@@ -148,9 +155,31 @@ fn decoder<'a>(
 }
 
 fn head(path: &Path) -> Result<Head, InputError> {
-    let file = File::open(path).map_err(|e| InputError::io(path, e))?;
-    let decoder = decoder(path, BufReader::new(file))?;
-    let (width, height) = decoder.dimensions();
+    let fail = |error| InputError::io(path, error);
+    let mut file = File::open(path).map_err(fail)?;
+    let mut start = Vec::new();
+    file.by_ref().take(8).read_to_end(&mut start).map_err(fail)?;
+    file.rewind().map_err(fail)?;
+    if png_chunks::is_png(&start) {
+        let bytes = png_chunks::needed(file, false, MOST_BYTES).map_err(fail)?;
+        return head_of(path, decoder(path, Cursor::new(bytes))?);
+    }
+    head_of(path, decoder(path, BufReader::new(file))?)
+}
+
+fn head_of(path: &Path, mut decoder: impl ImageDecoder) -> Result<Head, InputError> {
+    let orientation = decoder.orientation().map_err(|error| bad(path, error))?;
+    let (mut width, mut height) = decoder.dimensions();
+    if matches!(
+        orientation,
+        Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH
+    ) {
+        (width, height) = (height, width);
+    }
+    let turned = orientation != Orientation::NoTransforms;
     let grey = match decoder.color_type() {
         ColorType::L8 | ColorType::La8 => true,
         ColorType::Rgb8 | ColorType::Rgba8 => false,
@@ -162,7 +191,7 @@ fn head(path: &Path) -> Result<Head, InputError> {
             });
         }
     };
-    Ok(Head { size: (height as usize, width as usize), grey })
+    Ok(Head { size: (height as usize, width as usize), grey, turned })
 }
 
 fn decode(
@@ -179,8 +208,13 @@ fn decode(
     if is_cut_jpeg(&bytes) {
         return Err(bad(path, "the file breaks off before its end"));
     }
-    let decoder = decoder(path, Cursor::new(bytes))?;
+    if png_chunks::is_png(&bytes) {
+        bytes = png_chunks::needed(Cursor::new(bytes), true, MOST_BYTES).map_err(fail)?;
+    }
+    let mut decoder = decoder(path, Cursor::new(bytes))?;
+    let orientation = decoder.orientation().map_err(|error| bad(path, error))?;
     let mut image = DynamicImage::from_decoder(decoder).map_err(|error| bad(path, error))?;
+    image.apply_orientation(orientation);
     let see_through = match &image {
         DynamicImage::ImageLumaA8(pixels) => pixels.pixels().any(|pixel| pixel.0[1] < 255),
         DynamicImage::ImageRgba8(pixels) => pixels.pixels().any(|pixel| pixel.0[3] < 255),

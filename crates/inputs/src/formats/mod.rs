@@ -8,6 +8,7 @@ mod folder;
 mod image_files;
 mod index;
 mod npz;
+mod png_chunks;
 mod safetensors;
 
 use std::path::PathBuf;

@@ -47,6 +47,8 @@ class Bar:
     def __call__(self, kind: str, task: str, done: int, total: int | None, detail: str) -> None:
         if kind == "warning":
             warnings.warn(task, stacklevel=2)
+        elif kind == "note":
+            print(f"\r\x1b[K{task}" if not self._notebook else task, file=sys.stderr)
         elif kind == "started":
             self._started[task] = time.monotonic()
         elif kind == "finished":

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dissensus._dissensus import Run, Votes, __version__
+from dissensus._dissensus import Run, Votes, __version__, write_file
 
 __all__ = ["croissant", "huggingface"]
 
@@ -49,7 +48,8 @@ def huggingface(
     if not weights.is_file():
         raise FileNotFoundError(f"run {run.id} has no weights any more: {weights}")
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=force)
+    if folder.exists() and not force:
+        raise FileExistsError(f"{folder} exists already; `force=True` writes into it all the same")
     classes = predictions.classes
     config = {
         "model_type": "dissensus",
@@ -62,9 +62,9 @@ def huggingface(
         "run": run.id,
         "spec": run.spec,
     }
-    shutil.copyfile(weights, folder / "model.safetensors")
-    (folder / "config.json").write_text(_json(config), encoding="utf-8")
-    (folder / "README.md").write_text(_card(run, result, classes, votes), encoding="utf-8")
+    write_file(folder / "model.safetensors", weights.read_bytes(), force)
+    write_file(folder / "config.json", _json(config).encode(), force)
+    write_file(folder / "README.md", _card(run, result, classes, votes).encode(), force)
     return folder
 
 
@@ -173,10 +173,9 @@ def croissant(
         The metadata.
     """
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
     table, metadata = folder / "votes.csv", folder / "metadata.json"
     if metadata.exists() and not force:
-        raise FileExistsError(f"{metadata} exists")
+        raise FileExistsError(f"{metadata} exists already; `force=True` replaces it")
     votes.write(table, force=force)
     content = table.read_bytes()
     header = content.split(b"\n", 1)[0].decode().strip().split(",")
@@ -216,7 +215,7 @@ def croissant(
         about["citeAs"] = citation
     if published:
         about["datePublished"] = published
-    metadata.write_text(_json(about), encoding="utf-8")
+    write_file(metadata, _json(about).encode(), force)
     return metadata
 
 

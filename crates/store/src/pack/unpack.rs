@@ -54,6 +54,15 @@ impl Opened<'_> {
     }
 }
 
+/// The names of a pack's files, as its manifest says; `None` for what is no pack.
+pub(super) fn names(file: &Path) -> Option<Vec<String>> {
+    let mut archive = Archive::new(zstd::Decoder::new(File::open(file).ok()?).ok()?);
+    let mut first = archive.entries().ok()?.raw(true).next()?.ok()?;
+    let mut text = Vec::new();
+    first.by_ref().take(LONGEST_MANIFEST).read_to_end(&mut text).ok()?;
+    Some(manifest(&text, file).ok()?.files.into_iter().map(|file| file.path).collect())
+}
+
 /// Takes a pack of so many bytes apart, inside the store that it is to be merged into; that is opened
 /// once the manifest has been checked.
 pub(crate) fn open<'a>(

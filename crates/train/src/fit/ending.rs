@@ -107,6 +107,7 @@ impl Fit<'_> {
                 Shape::Flat { width } => vec![width],
             },
             normalization: normalization(&setup.dataset),
+            columns: self.task.inputs().columns().unwrap_or_default().to_vec(),
             parts,
         };
         let trained = Trained {

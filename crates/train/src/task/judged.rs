@@ -59,13 +59,8 @@ impl Task {
         let (table, inputs, judged_joined) = of(other)?;
         let own_table = own_table.with_prefix(&format!("{}/", own.name));
         // The ids of the votes, which inputs without any have none of.
-        let known = |inputs: Inputs, table: &VoteTable, name: &str| {
-            let content = inputs.content();
-            let known = Inputs::new(name, Some(table.items().clone()), inputs.into_kind())?;
-            Ok::<_, TrainError>(known.showing(content))
-        };
-        let own_inputs = known(own_inputs, &own_table, own.name)?;
-        let inputs = known(inputs, &table, other.name)?;
+        let own_inputs = own_inputs.renamed(own.name, own_table.items().clone())?;
+        let inputs = inputs.renamed(other.name, table.items().clone())?;
 
         let mut data = identity(own.name, &own_table, &own_inputs);
         data.judged_on = Some(Box::new(identity(other.name, &table, &inputs)));

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use dissensus_core::limits::{MAX_DENSE_CELLS, MAX_VOTES_WRITTEN};
 use dissensus_core::{Ballots, Scale, ScaleError, VoteTable};
-use dissensus_io::{self as io, Durability, Existing, FileError};
+use dissensus_io::{Existing, FileError, write_output};
 use thiserror::Error;
 
 /// A form to write.
@@ -136,13 +136,13 @@ pub fn write_file(
     target: &Target,
     force: bool,
 ) -> Result<(), WriteError> {
-    let existing = Existing::replaced_if(force);
     let texts = texts_by_item(table, texts);
-    io::write_file(path, existing, Durability::Power, |out| (target.write)(table, &texts, out))
-        .map_err(|error| match error {
+    write_output(path, Existing::replaced_if(force), |out| {
+        (target.write)(table, &texts, out).map_err(|error| match error {
             WriteError::Io(error) => FileError::new(path, error).into(),
             other => other,
         })
+    })
 }
 
 /// Writes a table, with an (item, text) for each item that has one, to any place that can be written and

@@ -58,7 +58,7 @@ sides; 2 the store or the address is wrong, or the bucket cannot be listed; 130 
 const STOPPING: &str = "\nending after the transfers that are under way\n";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    interrupt::listen(STOPPING);
+    let held = interrupt::hold(STOPPING);
     let bar = Terminal::default();
     let options = SyncOptions {
         direction: match (args.push, args.pull) {
@@ -73,6 +73,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ..SyncOptions::default()
     };
     let synced = sync_store(&args.store, &args.url, &options)?;
+    drop(held);
     ui::out(&table(&synced, args.dry_run))?;
     synced.report(&bar);
     if synced.cancelled {

@@ -47,14 +47,16 @@ Exit codes: 0 all is done; 1 runs are missing, or some failed; 2 study, data or 
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, load) = (args.choice.study()?, args.fetching.context()?);
+    args.after.check(&args.choice, &study.name)?;
     let plan = study::plan(&study, &args.choice.options(), &load)?;
     let bars = Bars::new(true);
     let mut execution = study.run_settings()?.execution;
     execution.device = args.device.clone().unwrap_or(execution.device);
     let context = bars.context(Context::open(&args.choice.location()?, execution)?);
     study::check_stages(&plan, &context.store, &load)?;
-    interrupt::listen_while_training();
+    let held = interrupt::hold_training();
     let outcome = study::finish(&plan, &context);
+    drop(held);
     match outcome {
         Err(Error::Study(StudyError::Unfinished { runs, total })) => {
             ui::err(&missing(&plan, &runs, total, args.shards));

@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     match &args.out {
         None => ui::out(&text)?,
         Some(path) => {
-            dissensus::files::write_text(path, args.force, &text)?;
+            dissensus::files::write_bytes(path, args.force, text.as_bytes())?;
             ui::out(&format!("wrote {}\n", path.display()))?;
             let next = format!("dissensus study run {file} --scale quick");
             ui::err(&format!("next: {next}   to check that everything works\n"));

@@ -61,6 +61,9 @@ pub(super) struct AfterArgs {
     /// Also write the report, as `dissensus report` does [default: STORE-report]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
+    /// Write the report into a folder that holds other files than a report of the study; files of the same names are replaced
+    #[arg(long, requires = "report")]
+    force: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -80,6 +83,8 @@ wrong, or a stage needs weights that are gone; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, load) = (args.choice.study()?, args.fetching.context()?);
+    args.after.check(&args.choice, &study.name)?;
+    args.tensorboard.as_deref().map_or(Ok(()), dissensus::files::check_outside)?;
     let plan = study::plan(&study, &args.choice.options(), &load)?;
     let location = args.choice.location()?;
     let execution = Execution {
@@ -90,14 +95,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let context = bars.context(Context::create(&location, execution)?);
     study::check_stages(&plan, &context.store, &load)?;
     plan.recipes().iter().for_each(|recipe| ui::note(&recipe.to_string()));
-    interrupt::listen_while_training();
+    let held = interrupt::hold_training();
     if let Some(shard) = args.shard {
         let outcome = study::run_shard(&plan, shard, &context)?;
         args.after.drop_weights(&plan, &context.store)?;
         return Ok(say_shard(&outcome, shard, &args.choice));
     }
-    let outcome = study::run(&plan, &context)?;
-    conclude(&args.choice, &args.after, &plan, &context.store, &load, outcome)
+    let outcome = study::run(&plan, &context);
+    drop(held);
+    conclude(&args.choice, &args.after, &plan, &context.store, &load, outcome?)
 }
 
 /// Prints what became of a shard.
@@ -124,6 +130,13 @@ fn say_shard(outcome: &study::ShardOutcome, shard: Shard, choice: &Choice) -> Ex
 }
 
 impl AfterArgs {
+    /// Fails before long work where the report may not be written.
+    pub(super) fn check(&self, choice: &Choice, study: &str) -> Result<(), dissensus::Error> {
+        let Some(out) = &self.report else { return Ok(()) };
+        let out = report::folder(&choice.location()?.folder, out.as_deref());
+        dissensus::report::check_folder(&out, study, self.force)
+    }
+
     fn drop_weights(&self, plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
         if self.drop_weights {
             let (runs, bytes) = dissensus::study::drop_weights(plan, store)?;
@@ -180,7 +193,7 @@ pub(super) fn conclude(
             &whole
         }
     };
-    let written = report::write_and_say(plan, store, out.as_deref())?;
+    let written = report::write_and_say(plan, store, out.as_deref(), after.force)?;
     Ok(ExitCode::from(code.max(u8::from(!written.problems.is_empty()))))
 }
 

@@ -47,6 +47,7 @@ struct Inspection<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    dissensus::files::check_free(args.svg.as_deref(), args.force)?;
     let VoteFileArgs { file, reading } = &args.votes;
     let read = read_votes(file, &reading.options(Keep::Votes))?;
     let few = read.table.len() <= dissensus::pages::FEW_ITEMS;
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(path) = &args.svg {
         let svg =
             dissensus::pages::votes_figure(text::file_name(&read.file), &summary).svg(Form::File);
-        dissensus::files::write_text(path, args.force, &svg)?;
+        dissensus::files::write_bytes(path, args.force, svg.as_bytes())?;
         ui::wrote(path, "");
     }
     let (file, format) = (read.file.as_str(), read.format.name);

@@ -1,38 +1,55 @@
 //! `dissensus votes lint FILE`
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus::core::Keep;
 use dissensus::votes::lint::{Report, report};
 use dissensus::votes::{Finding, ReadOptions, Severity};
 
-use crate::args::{VoteFileArgs, read_votes};
+use crate::args::{VoteArgs, read_votes};
 use crate::ui::{self, paint, text};
 
 /// Report what may be wrong with a vote file.
 ///
 /// Errors of single rows do not stop the reading. Exit code 0: no errors (there may be
-/// warnings and notes); 1: errors; 2: the command line is wrong.
+/// warnings and notes); 1: errors, or with --strict warnings; 2: the command line is wrong.
 #[derive(clap::Args)]
 pub(crate) struct Args {
+    /// The vote files; `-` is standard input; .gz and .zst are unpacked
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     #[command(flatten)]
-    votes: VoteFileArgs,
-    /// Print everything as JSON
+    reading: VoteArgs,
+    /// Also fail where there are warnings
+    #[arg(long)]
+    strict: bool,
+    /// Print everything as JSON: an object, or a list of them for several files
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let VoteFileArgs { file, reading } = &args.votes;
-    let options = ReadOptions { collect: true, ..reading.options(Keep::VotesAndRows) };
-    let report = report(&file.display().to_string(), read_votes(file, &options));
-    match args.json {
-        true => ui::json(&report)?,
-        false => print(&report)?,
+    let options = ReadOptions { collect: true, ..args.reading.options(Keep::VotesAndRows) };
+    let mut reports = Vec::new();
+    for file in &args.files {
+        let report = report(&file.display().to_string(), read_votes(file, &options));
+        if !args.json {
+            ui::out(if reports.is_empty() { "" } else { "\n" })?;
+            print(&report)?;
+        }
+        reports.push(report);
     }
-    let clean = report.count(Severity::Error) == 0;
-    Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    match &reports[..] {
+        _ if !args.json => {}
+        [report] => ui::json(report)?,
+        reports => ui::json(&reports)?,
+    }
+    let refused = |report: &Report| {
+        report.count(Severity::Error) > 0 || (args.strict && report.count(Severity::Warning) > 0)
+    };
+    Ok(ExitCode::from(u8::from(reports.iter().any(refused))))
 }
 
 fn print(report: &Report) -> anyhow::Result<()> {
