@@ -190,12 +190,12 @@ fn files_are_not_replaced_unless_that_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.txt");
     files::check_free(Some(&path), false).unwrap();
-    files::write_text(&path, false, "one").unwrap();
-    assert!(files::write_text(&path, false, "two").is_err());
+    files::write_bytes(&path, false, b"one").unwrap();
+    assert!(files::write_bytes(&path, false, b"two").is_err());
     assert!(files::check_free(Some(&path), false).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "one");
     files::check_free(Some(&path), true).unwrap();
-    files::write_text(&path, true, "three").unwrap();
+    files::write_bytes(&path, true, b"three").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "three");
 }
 

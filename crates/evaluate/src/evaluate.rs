@@ -47,7 +47,7 @@ pub fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, ScoreError> {
 }
 
 /// How predictions are evaluated, scored and compared.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ScoreOptions {
     /// The metrics by name. Empty: [`DEFAULT_METRICS`]; `all`: every metric.
     pub metrics: Vec<String>,
@@ -61,19 +61,6 @@ pub struct ScoreOptions {
     pub replicates: Option<usize>,
     /// The seed of everything that is random.
     pub seed: u64,
-}
-
-impl Default for ScoreOptions {
-    fn default() -> Self {
-        Self {
-            metrics: Vec::new(),
-            settings: Settings::default(),
-            ties: TieRule::default(),
-            labels: None,
-            replicates: None,
-            seed: 0,
-        }
-    }
 }
 
 impl ScoreOptions {

@@ -291,12 +291,11 @@ fn preface(body: &[u8], options: &SourceOptions) -> Preface {
     let Some(delimiter) = stated.or_else(|| guess_delimiter(body)) else {
         return Preface::default();
     };
-    let mut records = reader(body, delimiter).into_byte_records().map_while(Result::ok).take(MOST);
+    let records = reader(body, delimiter).into_byte_records().map_while(Result::ok).take(MOST);
     let filled = |record: &csv::ByteRecord| {
         record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count()
     };
-    let mut rows = 0;
-    while let Some(record) = records.next() {
+    for (rows, record) in (0..).zip(records) {
         let bytes = record.position().map_or(0, |position| position.byte() as usize);
         let titles = rows > 0 && filled(&record) > 1;
         if titles {
@@ -313,7 +312,6 @@ fn preface(body: &[u8], options: &SourceOptions) -> Preface {
         if filled(&record) > 1 {
             break;
         }
-        rows += 1;
     }
     Preface::default()
 }

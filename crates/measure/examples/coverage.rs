@@ -7,6 +7,8 @@
 //! overconfident (temperature 1, 2 or 1/2). What the population's value is, a million items say. A difference is that of
 //! two such models on the same items.
 
+#![allow(clippy::print_stdout)]
+
 use std::sync::Arc;
 
 use dissensus_core::philox::Stream;
@@ -28,7 +30,6 @@ enum Data {
 #[derive(Clone, Copy)]
 struct Setting {
     data: Data,
-    items: usize,
     votes: usize,
     sharpness: f64,
 }
@@ -135,10 +136,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for data in [Data::Dirichlet, Data::Blends] {
         for sharpness in [1.0, 0.5, 2.0] {
             for votes in [3, 10, 50] {
-                let setting = Setting { data, items: 0, votes, sharpness };
+                let setting = Setting { data, votes, sharpness };
                 let population = values(&sample(&setting, POPULATION, u64::MAX)?)?;
                 for items in [100, 300, 1000, 10_000] {
-                    let setting = Setting { items, ..setting };
                     let found: Vec<Vec<Ends>> = (0..sets)
                         .into_par_iter()
                         .map(|seed| {

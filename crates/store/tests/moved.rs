@@ -191,7 +191,9 @@ fn checksums_cannot_be_taken_away() {
     finish(&new, 2, 0.5);
     let copied = new.path().join("runs").join(id(1).as_str());
     fs::create_dir_all(copied.join("predictions")).unwrap();
-    FILES.iter().for_each(|name| drop(fs::copy(run.join(name), copied.join(name)).unwrap()));
+    FILES.iter().for_each(|name| {
+        fs::copy(run.join(name), copied.join(name)).unwrap();
+    });
     let error = use_all(&new, 1).unwrap_err();
     assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
     fs::remove_dir_all(copied).unwrap();
@@ -217,7 +219,9 @@ fn checksums_cannot_be_taken_away() {
 fn a_run_that_continues_knows_its_best_epoch() {
     type Harm = fn(&Path, &Path);
     let harms: [(&str, Harm); 4] = [
-        ("foreign", |file, other| drop(fs::copy(other, file).unwrap())),
+        ("foreign", |file, other| {
+            fs::copy(other, file).unwrap();
+        }),
         ("gone", |file, _| fs::remove_file(file).unwrap()),
         ("cut", |file, _| {
             let bytes = fs::read(file).unwrap();

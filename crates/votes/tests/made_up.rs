@@ -78,7 +78,7 @@ const MOODS: [&str; 3] = ["calm", "loud", "odd"];
 
 /// The label that a person gives an item: they agree more often than not.
 fn mood(item: usize, who: usize) -> &'static str {
-    let own = (item * 7 + who * 5) % 4 == 0;
+    let own = (item * 7 + who * 5).is_multiple_of(4);
     MOODS[if own { (item + who) % 3 } else { item % 3 }]
 }
 

@@ -26,10 +26,9 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)]
 mod tests {
-    #![cfg(unix)]
-
     use std::process::Command;
 
     use proptest::prelude::*;
