@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use dissensus::engine::{Cpu, Model};
-use dissensus::{FitOptions, RunPlan, ScoreOptions, Scores, fit, read_inputs, read_votes, score};
+use dissensus::Scores;
 
 #[rustfmt::skip]
 fn from_rust() -> Result<Scores, dissensus::Error> {
 // README
+use dissensus::engine::{Cpu, Model};
+use dissensus::{FitOptions, RunPlan, ScoreOptions, fit, read_inputs, read_votes, score};
+
 let votes = read_votes("votes.csv".as_ref(), &Default::default())?;
 let inputs = read_inputs("features.csv".as_ref(), &Default::default(), &Default::default())?;
 let plan = RunPlan::new("sls")?.model(Model::named("mlp")?).epochs(20);

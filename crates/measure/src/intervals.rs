@@ -19,10 +19,16 @@ pub fn interval(metric: &Metric, scorer: &Scorer<'_>) -> Result<Option<Interval>
         metrics::Interval::Mean | metrics::Interval::Unknown(_) => Transform::Identity,
     };
     match scale {
-        Transform::Identity => match share_interval(&values, CONFIDENCE)? {
-            Some(found) => Ok(Some(found)),
-            None => mean_interval(&values, CONFIDENCE),
-        },
+        Transform::Identity => {
+            let found = match share_interval(&values, CONFIDENCE)? {
+                Some(found) => Some(found),
+                None => mean_interval(&values, CONFIDENCE)?,
+            };
+            // What is never below 0 on an item is not below 0 in the population.
+            let least =
+                if values.iter().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
+            Ok(found.map(|found| Interval { low: found.low.max(least), ..found }))
+        }
         _ => {
             let values = scale.apply(value, &values);
             if values.iter().any(|value| !value.is_finite()) {

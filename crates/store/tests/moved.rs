@@ -364,7 +364,7 @@ fn a_study_of_less_is_not_packed() {
     let files: [(&str, &[u8]); 2] = [("study.toml", text.as_bytes()), ("results.csv", b"1\n")];
     study.write_about("about.json", json!({"format": 1}), &of, &files, Durability::Power).unwrap();
     let file = lab.folder.path().join("p");
-    let packed = || pack(&store, &file, PackOptions::default());
+    let packed = || pack(&store, &file, PackOptions { force: true, ..Default::default() });
     packed().unwrap();
     assert_eq!(study.made_of().unwrap(), of);
     // A run, or a result, that somebody took away.

@@ -127,7 +127,7 @@ fn a_run_that_cannot_be_read_is_an_error_and_old_results_stay() {
             let told = plan.collect(&lab.store, &json!({})).unwrap_err().to_string();
             assert!(told.contains(run.id.as_str()) && told.contains(name), "{name}: {told}");
             assert!(plan.book(&lab.store).is_err());
-            let out = lab.store.path().join("x.pack");
+            let out = lab.store.path().with_file_name("x.pack");
             let options = dissensus_store::PackOptions::default();
             let packed = dissensus_store::pack(&lab.store, &out, options).unwrap_err();
             assert!(packed.to_string().contains(name) && !out.exists(), "{packed}");

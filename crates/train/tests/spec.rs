@@ -234,7 +234,7 @@ fn names_of_lists_come_with_the_nearest() {
         ("training.schedule=cos", "cosine"),
         ("selection.metric=soft_nl", "soft_nll"),
         ("selection.on=eval", "evaluation"),
-        ("split.parts=train/test", "train/evaluation"),
+        ("split.parts=train/evaluations", "train/evaluation"),
         ("run.precision=f16", "bf16"),
         ("run.precision=f64", "f32"),
         ("run.checkpoint=every_epoch", "every-epoch"),

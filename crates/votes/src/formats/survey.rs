@@ -74,7 +74,11 @@ fn grid(table: &Table, options: &ReadOptions) -> Option<Grid> {
     let people = annotator.is_some_and(|who| {
         profile.is_unique(who) && (said.is_some() || names::annotator(profile.name(who)))
     });
-    if !(qualtrics || people || stamp) {
+    // A column of items beside one of labels has a row per vote.
+    let is =
+        |named: fn(&str) -> Option<usize>| table.columns.iter().any(|name| named(name).is_some());
+    let long = is(names::item) && is(names::label);
+    if !(qualtrics || stamp || (people && !long)) {
         return None;
     }
     let end = match qualtrics {
