@@ -70,11 +70,12 @@ pub fn write(
         written => written.map(|()| true)?,
     };
     let mut folder = Folder { root: out, files: 0 };
+    // First of all what says whose folder this is: an interrupted report is written again without `force`.
+    folder.write(files::ABOUT, format!("{:#}\n", results.about).as_bytes())?;
     for (name, bytes) in results.tables() {
         folder.write(name, bytes)?;
     }
     folder.write(files::STUDY, results.study.as_bytes())?;
-    folder.write(files::ABOUT, format!("{:#}\n", results.about).as_bytes())?;
     // The tables are large where there are many runs.
     drop(results);
     let (prepared, mut problems) = all_tables(&book);
@@ -120,7 +121,7 @@ pub fn check_folder(out: &Path, study: &str, force: bool) -> Result<(), Error> {
         let about = std::fs::read(out.join(files::ABOUT)).ok();
         let about: Option<serde_json::Value> =
             about.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        about.is_some_and(|about| about["study"] == study) && out.join(PAGE).exists()
+        about.is_some_and(|about| about["study"] == study)
     };
     Ok(check_output_folder(out, Existing::replaced_if(force), &of, is_same)?)
 }

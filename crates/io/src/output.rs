@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use crate::files::TEMPORARY;
 use crate::files::{Durability, Existing, FileError, Out, write_file};
 
 /// The file that makes a folder a store of runs.
@@ -71,13 +72,22 @@ pub fn check_output_folder(
     match fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(fail(error)),
-        Ok(mut entries) => match entries.next().transpose().map_err(fail)? {
+        // What an interrupted write left behind is nobody's file.
+        Ok(mut entries) => match entries
+            .find(|entry| !entry.as_ref().is_ok_and(is_left_over))
+            .transpose()
+            .map_err(fail)?
+        {
             Some(_) if existing == Existing::Keep && !is_same() => {
                 Err(FileError::Occupied { path: path.to_owned(), of: of.to_owned() })
             }
             _ => Ok(()),
         },
     }
+}
+
+fn is_left_over(entry: &fs::DirEntry) -> bool {
+    entry.file_name().to_string_lossy().starts_with(TEMPORARY)
 }
 
 /// Writes a file that a user asked for by what `fill` writes, whole or not at all; its folder is made if needed.
