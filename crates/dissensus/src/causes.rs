@@ -8,6 +8,7 @@ use dissensus_inputs::InputError;
 use dissensus_remote::RemoteError;
 use dissensus_store::StoreError;
 use dissensus_studies::StudyError;
+use dissensus_train::TrainError;
 use dissensus_votes::write::WriteError;
 
 use crate::{Error, ScoreError, SourceError};
@@ -70,6 +71,11 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
     match error.downcast_ref() {
         Some(StudyError::Store(error) | StudyError::Unwritten(error)) => return Some(error),
         Some(StudyError::Config(error)) => return Some(error),
+        _ => {}
+    }
+    match error.downcast_ref() {
+        Some(TrainError::Store(error)) => return Some(error),
+        Some(TrainError::Inputs(error)) => return Some(error),
         _ => {}
     }
     if let Some(StoreError::Output(error)) = error.downcast_ref() {

@@ -152,8 +152,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         let (mut all, mut held) = (0u32, 0u32);
                         for (low, high) in ends {
                             all += 1;
-                            held +=
-                                u32::from(population[at].is_some_and(|v| low <= v && v <= high));
+                            // What is equal on paper differs by rounding.
+                            let holds = |v: f64| low - 1e-9 <= v && v <= high + 1e-9;
+                            held += u32::from(population[at].is_some_and(holds));
                         }
                         100.0 * f64::from(held) / f64::from(all)
                     };

@@ -56,6 +56,11 @@ def rows(frame, *names):
     return list(zip(*(columns[name] for name in names)))
 
 
+def note(one):
+    why = one.get("no_interval")
+    return one["note"] or (why and f"no interval: {why}")
+
+
 def test_scores_are_those_of_the_command_line(folder, votes, probs):
     options = dict(by="entropy", metrics="all", ceiling=5, replicates=100, seed=3)
     arguments = ["--by", "entropy", "--metrics", "all", "--ceiling", 5, "--replicates", 100, "--seed", 3, "--json"]
@@ -68,7 +73,7 @@ def test_scores_are_those_of_the_command_line(folder, votes, probs):
     ]:
         fields = ["metric", "value", "low", "high", "method", "note"]
         wanted = [
-            (scores["model"], scores["slice"], scores["items"], *(one[field] for field in fields))
+            (scores["model"], scores["slice"], scores["items"], *(one[field] for field in fields[:-1]), note(one))
             for scores in told["scores"]
             for one in scores["metrics"]
         ]
@@ -167,7 +172,7 @@ def test_single_precision_and_logits(votes, probs):
         (np.full((ITEMS, CLASSES), 1 / 3), {"replicates": -1}, ValueError, "replicates"),
         (np.full((ITEMS, CLASSES), 1 / 3), {"slices": 10**9, "by": "entropy"}, ValueError, "slices"),
         (np.full((ITEMS, CLASSES), 1 / 3), {"ties": "x"}, ValueError, "no rule"),
-        (np.full((ITEMS, CLASSES), 1 / 3), {"kind": "x"}, ValueError, '"probabilities" or "logits"'),
+        (np.full((ITEMS, CLASSES), 1 / 3), {"kind": "x"}, ValueError, '"probabilities", "logits"'),
         ("no-such-file.csv", {}, FileNotFoundError, "no-such-file.csv"),
         (object(), {}, TypeError, "expected numbers"),
         (None, {}, TypeError, "probs"),

@@ -32,7 +32,7 @@ TESTS = [
 FINDINGS = ["severity", "code", "message", "count", "item", "row", "column", "remedy"]
 RESULTS = ["study", "dataset", "arm", "k", "seed", "metric", "slice", "value", "run"]
 # An annotator who votes twice, an item with one vote, labels that differ in case.
-LONG = "item,annotator,label\na,x,cat\na,x,cat\nb,y,dog\nb,y,Cat\nb,z,dog\nc,x,cat\n"
+LONG = "item,annotator,label\na,x,cat\na,x,cat\nb,y,dog\nb,y,cow\nb,z,dog\nc,x,cat\n"
 STUDY = """
     study = {name = "parity"}
     data = {votes = "FOLDER/votes.csv", inputs = "FOLDER/features.npz", votes_per_item = 3}

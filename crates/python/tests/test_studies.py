@@ -94,7 +94,7 @@ def test_a_choice_of_runs(study: Study, store: Store) -> None:
 def test_settings_can_be_changed(study: Study, tmp_path: Path) -> None:
     longer = study.override_settings({"training.epochs": 1, "model.width": 8})
     assert '"training.epochs" = 1, "model.width" = 8' in longer.to_toml()
-    with pytest.raises(ValueError, match="training.epoch"):
+    with pytest.raises(ValueError, match="`epoch` in .training.; did you mean `epochs`"):
         study.override_settings({"training.epoch": 3})
 
 

@@ -407,5 +407,5 @@ def test_texts_are_written_or_asked_about(tmp_path):
             again.write(tmp_path / "third.csv", force=True)
             assert "one" in (tmp_path / "third.csv").read_text()
         with pytest.raises(ValueError, match="`texts=False`"):
-            votes.write(tmp_path / "counts.npz")
+            votes.write(tmp_path / "counts.npz", force=True)
         votes.write(tmp_path / "counts.npz", texts=False, force=True)
