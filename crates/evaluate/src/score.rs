@@ -214,19 +214,20 @@ fn metric_score(
         no_interval: None,
         note,
     };
-    if options.replicates == Some(0) || !value.is_some_and(f64::is_finite) || part.len() < 2 {
-        return Ok(score);
-    }
+    let finite = value.filter(|value| value.is_finite() && part.len() >= 2);
+    let Some(value) = finite.filter(|_| options.replicates != Some(0)) else { return Ok(score) };
     if let Interval::Unknown(why) = metric.interval {
         score.no_interval = Some(why);
         return Ok(score);
     }
-    let per_item = metric.per_item.and_then(|per_item| per_item(scorer));
+    // The closed forms ask for their values themselves.
+    let resampled = metric.per_item.filter(|_| options.replicates.is_some());
+    let per_item = resampled.and_then(|per_item| per_item(scorer));
     let of_rows = |rows: &[usize]| {
         let some = part.select(rows).ok()?;
         (metric.compute)(&Scorer::new(&some, options.settings).ok()?).value
     };
-    let closed = || interval(metric, scorer);
+    let closed = || interval(metric, value, scorer);
     if let Some((low, high, method)) =
         options.interval(metric, closed, part.len(), per_item.as_deref(), of_rows)?
     {

@@ -108,7 +108,9 @@ fn intervals(judged: &[Judged; 2]) -> Result<Vec<Ends>, Box<dyn std::error::Erro
     let b = Scorer::new(&judged[1], Settings::default())?;
     let mut ends = Vec::new();
     for metric in METRICS {
-        ends.push(interval(metric, &a)?.map(|found| (found.low, found.high)));
+        let value = (metric.compute)(&a).value;
+        let found = value.map(|value| interval(metric, value, &a)).transpose()?.flatten();
+        ends.push(found.map(|found| (found.low, found.high)));
         ends.push(difference_interval(metric, &a, &b)?.map(|found| (found.low, found.high)));
     }
     Ok(ends)

@@ -4,15 +4,18 @@
 use dissensus_stats::StatsError;
 use dissensus_stats::interval::{Interval, mean_interval, share_interval};
 
+use crate::Scorer;
 use crate::metrics::{self, Metric, Transform};
-use crate::{Scorer, Value};
 
 /// The share of samples whose interval holds the value of the population.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// The interval of a metric; `None` where it has none, or is infinite.
-pub fn interval(metric: &Metric, scorer: &Scorer<'_>) -> Result<Option<Interval>, StatsError> {
-    let Value { value: Some(value), .. } = (metric.compute)(scorer) else { return Ok(None) };
+/// The interval of a metric whose value is known; `None` where it has none, or is infinite.
+pub fn interval(
+    metric: &Metric,
+    value: f64,
+    scorer: &Scorer<'_>,
+) -> Result<Option<Interval>, StatsError> {
     let Some(values) = values(metric, scorer) else { return Ok(None) };
     let scale = match metric.interval {
         metrics::Interval::Linear { scale, .. } => scale,
@@ -82,7 +85,7 @@ mod tests {
         let scorer = Scorer::new(&judged, Settings::default()).unwrap();
         for metric in METRICS {
             let value = (metric.compute)(&scorer).value.unwrap();
-            let found = interval(metric, &scorer).unwrap();
+            let found = interval(metric, value, &scorer).unwrap();
             let wanted = !matches!(metric.interval, metrics::Interval::Unknown(_));
             assert_eq!(found.is_some(), wanted, "{}", metric.about.name);
             let Some(found) = found else { continue };
@@ -110,6 +113,9 @@ mod tests {
     fn what_is_infinite_or_alone_has_none() {
         let one = judge(&[1.0, 2.0], &[0.0, 0.5], 2, None);
         let scorer = Scorer::new(&one, Settings::default()).unwrap();
-        assert!(METRICS.iter().all(|metric| interval(metric, &scorer).unwrap().is_none()));
+        for metric in METRICS {
+            let Some(value) = (metric.compute)(&scorer).value else { continue };
+            assert_eq!(interval(metric, value, &scorer).unwrap(), None, "{}", metric.about.name);
+        }
     }
 }
